@@ -1,0 +1,25 @@
+/** The parsed configuration; see docs/config.md (generated) for the variables. */
+export interface Config {
+  mode: "embedded" | "external";
+  http: { host: string; port: number; externalUrl: string; externalPxeUrl: string };
+  dataDir: string;
+  database: { url: string };
+  redis: { url: string };
+  storage:
+    | { kind: "directory"; path: string }
+    | { kind: "s3"; endpoint: string | null; bucket: string; region: string; accessKeyId: string | null; secretAccessKey: string | null; forcePathStyle: boolean };
+  source: {
+    /** Base address with scheme, optional path prefix, no trailing slash. */
+    registry: string;
+    publicName: string;
+    username: string | null;
+    password: string | null;
+    verify: { kind: "off" } | { kind: "key"; file: string };
+    refreshMs: number;
+    minVersion: string;
+    brokenVersions: string[];
+  };
+  build: { engine: "native"; concurrency: number; timeoutMs: number };
+  metricsPort: number | null;
+  logLevel: "trace" | "debug" | "info" | "warn" | "error" | "silent";
+}

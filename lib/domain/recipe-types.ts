@@ -1,0 +1,42 @@
+/** The resolved build recipe: profile, schematic, version rules and catalog joined; all a plan is made from. */
+import type { AssetProfile } from "./asset.ts";
+import type { CatalogExtension, CatalogOverlay, PinnedImage } from "./release.ts";
+
+export type Bootloader = "grub" | "dual-boot" | "sd-boot";
+export type EnrollKeys = "if-safe" | "manual" | "force" | "off";
+
+export interface MetaValue {
+  /** 0 to 255. */
+  key: number;
+  value: string;
+}
+
+export interface Recipe {
+  /** Tag with leading "v". */
+  version: string;
+  profile: AssetProfile;
+  schematicId: string;
+  /** Canonical YAML of the schematic, carried by the schematic extension as extraInfo from 1.7. */
+  schematicText: string;
+  /** Base of every link, author of the schematic extension; no trailing slash is added or removed. */
+  externalUrl: string;
+  imager: PinnedImage;
+  baseInstaller: PinnedImage | null;
+  sample: boolean;
+  /** Official extensions in schematic order, aliases resolved. Empty for kernel and cmdline. */
+  extensions: CatalogExtension[];
+  overlay: { entry: CatalogOverlay; options: Record<string, unknown> } | null;
+  /** Only what applies to this kind and version. */
+  extraKernelArgs: string[];
+  /** Only what applies to this kind. */
+  meta: MetaValue[];
+  embeddedConfig: string | null;
+  /** Resolved with defaults for iso (from 1.12) and image; null where the kind has none. */
+  bootloader: Bootloader | null;
+  /** 512 or 4096, for images. */
+  sectorSize: number;
+  /** Whole disk with the version's additions, for images; else null. */
+  diskSizeBytes: number | null;
+  enrollKeys: EnrollKeys;
+  includeWellKnownCertificates: boolean;
+}

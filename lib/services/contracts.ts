@@ -1,0 +1,187 @@
+/** What the use cases offer to pages, API and workers. The one place to read before writing a route or a page. */
+import type { Readable } from "node:stream";
+import type { AssetProfile } from "../domain/asset.ts";
+import type { CatalogExtension, CatalogOverlay, Release } from "../domain/release.ts";
+import type { BuildPlan, Phase } from "../imager/types.ts";
+import type { ByteRange } from "../storage/object-store.ts";
+
+// ---- schematics
+
+export interface StoredSchematic {
+  id: string;
+  /** Canonical YAML, exactly the bytes that hash to the id. */
+  canonical: string;
+}
+
+export interface SchematicService {
+  /** Parses, canonicalizes and stores. A known id costs one read. invalid_input with the decoder's words on bad text. */
+  create(text: string): Promise<StoredSchematic>;
+  /** Null for unknown or malformed ids. Memory cache in front (positive for ever, negative 30 s). */
+  find(id: string): Promise<StoredSchematic | null>;
+}
+
+// ---- releases
+
+export interface ReleaseSummary {
+  version: string;
+  state: "complete" | "incomplete" | "broken";
+  /** What is missing when incomplete. */
+  missing: string[];
+  sample: boolean;
+  extensionCount: number;
+  overlayCount: number;
+}
+
+export interface SourceStatus {
+  registry: string;
+  /** When the list was last read from the registry; null before the first success. */
+  checkedAt: Date | null;
+  /** Why the last refresh failed, null when it went well. */
+  failure: string | null;
+  /** "off" | "key" — shown as a warning on pages when off. */
+  verification: "off" | "key";
+}
+
+export interface ReleaseService {
+  /** Tags with "v", ascending. The last good list while the registry is away. */
+  versions(): Promise<string[]>;
+  brokenVersions(): string[];
+  /** All known releases with state, newest first, for pages. */
+  summaries(): Promise<ReleaseSummary[]>;
+  /**
+   * Release for a version text with or without "v". invalid_input when it does not parse,
+   * not_found "version <x.y.z> is not available" when it is not in the list.
+   */
+  require(version: string): Promise<Release>;
+  extensions(version: string): Promise<CatalogExtension[]>;
+  /** Empty below 1.7.0 without asking whether the version exists. */
+  overlays(version: string): Promise<CatalogOverlay[]>;
+  status(): SourceStatus;
+}
+
+// ---- assets and builds
+
+export interface AssetRequest {
+  schematicId: string;
+  /** As written in the URL, "v" optional. */
+  version: string;
+  /** Last path segment without sidecar suffix. */
+  path: string;
+}
+
+/** A request that passed every check that needs no work. */
+export interface ResolvedAsset {
+  schematicId: string;
+  /** With "v". */
+  version: string;
+  path: string;
+  profile: AssetProfile;
+  plan: BuildPlan;
+  assetKey: string;
+}
+
+export interface ReadyAsset {
+  assetKey: string;
+  sizeBytes: number;
+  sha256: string;
+  sha512: string;
+  storageKey: string;
+  builtAt: Date;
+  builtInMs: number;
+}
+
+export const BUILD_STATES = ["queued", "building", "uploading", "ready", "failed", "cancelled"] as const;
+export type BuildState = (typeof BUILD_STATES)[number];
+
+export interface BuildError {
+  code: string;
+  message: string;
+  hint?: string;
+  /** Phase and step title in which it happened, tool, exit code, last lines. */
+  detail?: Record<string, unknown>;
+}
+
+export interface BuildView {
+  id: string;
+  assetKey: string;
+  /** What was asked first; other schematics may share the asset. */
+  schematicId: string;
+  version: string;
+  path: string;
+  state: BuildState;
+  phase: Phase | null;
+  step: number;
+  of: number;
+  percent: number;
+  note: string | null;
+  error: BuildError | null;
+  attempts: number;
+  waiters: number;
+  queuedAt: Date;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  /** Set when ready. */
+  asset: ReadyAsset | null;
+  /** Milliseconds per finished step, in order. */
+  timings: { title: string; phase: Phase; ms: number; cached: boolean }[];
+}
+
+export interface BuildEvent {
+  /** Monotonic per build, usable as Last-Event-ID. */
+  id: string;
+  type: "state" | "phase" | "progress" | "done" | "log";
+  data: Record<string, unknown>;
+}
+
+export interface AssetService {
+  /**
+   * Order of checks as docs/compat.md states: schematic (404), version syntax (400), path grammar (400),
+   * version existence (404), enhancement (400/404), not built yet (501).
+   */
+  resolve(request: AssetRequest): Promise<ResolvedAsset>;
+  /** The ready asset or null; never builds. */
+  findReady(assetKey: string): Promise<ReadyAsset | null>;
+  /** Builds or joins the running build and waits. Abort only leaves the queue of waiters. */
+  ensure(asset: ResolvedAsset, options: { requestId: string; signal: AbortSignal }): Promise<ReadyAsset>;
+  /** Starts or joins and returns at once; such a build is not cancelled when nobody waits. */
+  start(asset: ResolvedAsset, options: { requestId: string }): Promise<BuildView>;
+  /** Small texts (cmdline) whose bytes need no worker: made in place and cached; null for every other kind. */
+  inline(asset: ResolvedAsset): Uint8Array | null;
+  open(asset: ReadyAsset, range?: ByteRange, signal?: AbortSignal): Promise<Readable>;
+}
+
+export interface BuildService {
+  list(filter: { schematicId?: string; state?: BuildState; limit: number; before?: string }): Promise<BuildView[]>;
+  find(id: string): Promise<BuildView | null>;
+  /** conflict when it is already finished. */
+  cancel(id: string): Promise<BuildView>;
+  /** Replays from lastEventId (or the start) and follows until the build ends or the signal aborts. */
+  events(id: string, options: { lastEventId?: string; signal: AbortSignal }): AsyncIterable<BuildEvent>;
+}
+
+export interface PxeService {
+  /** The iPXE script; errors as the asset route. `platarch` is the last path segment. */
+  script(request: { schematicId: string; version: string; platarch: string }): Promise<string>;
+}
+
+// ---- health
+
+export interface HealthCheck {
+  name: "tools" | "postgres" | "redis" | "store" | "source";
+  ok: boolean;
+  /** What is wrong and what to do, empty when ok. */
+  message: string;
+}
+
+export interface HealthService {
+  readiness(): Promise<HealthCheck[]>;
+}
+
+export interface Services {
+  schematics: SchematicService;
+  releases: ReleaseService;
+  assets: AssetService;
+  builds: BuildService;
+  pxe: PxeService;
+  health: HealthService;
+}
