@@ -43,7 +43,19 @@ export interface BuildPlan {
   key: string;
 }
 
-export const PHASES = ["fetch", "extensions", "initramfs", "uki", "bootloader", "filesystem", "iso", "disk", "installer", "compress", "sign"] as const;
+export const PHASES = [
+  "fetch",
+  "extensions",
+  "initramfs",
+  "uki",
+  "bootloader",
+  "filesystem",
+  "iso",
+  "disk",
+  "installer",
+  "compress",
+  "sign",
+] as const;
 export type Phase = (typeof PHASES)[number];
 
 /** The output of a step or input: a path in the scratch folder or the parts cache; callers never write to it. */
@@ -67,7 +79,11 @@ export interface StepContext {
 }
 
 /** A step: pure in its bytes, given params and needs. Returns its product inside ctx.dir. */
-export type StepFunction = (params: Record<string, Json>, needs: Product[], ctx: StepContext) => Promise<Product>;
+export type StepFunction = (
+  params: Record<string, Json>,
+  needs: Product[],
+  ctx: StepContext,
+) => Promise<Product>;
 
 export interface PartCache {
   /** Local product of a cached part, fetched from the object store when only there; null when unknown. */

@@ -1,0 +1,22 @@
+/** Every operation a plan may name, with the version that goes into its content key. */
+
+/**
+ * Raise a number when the bytes of that step change for equal params and inputs: cached parts made by the
+ * older code are then no longer found, and assets built from them get new keys.
+ */
+export const OP_VERSIONS = {
+  // boot files
+  copy: 1,
+  "command-line": 1,
+  extension: 1,
+  "schematic-extension": 1,
+  "embedded-config": 1,
+  "module-index": 1,
+  initramfs: 1,
+  uki: 1,
+  "grub-iso": 1,
+  iso: 1,
+  // disk images
+} as const satisfies Record<string, number>;
+
+export type OpName = keyof typeof OP_VERSIONS;
