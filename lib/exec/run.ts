@@ -1,5 +1,11 @@
 /** The one way to start a program: allow-listed name, argument array, clean environment, own process group. */
-import type { ToolName } from "./tools.ts";
+import { type ChildProcess, spawn } from "node:child_process";
+import { constants } from "node:fs";
+import { access, type FileHandle, open } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { AppError } from "../errors/app-error.ts";
+import { OutputTail } from "./output-tail.ts";
+import { TOOLS, type ToolName } from "./tools.ts";
 
 export interface RunOptions {
   cwd?: string;
@@ -22,3 +28,256 @@ export interface RunResult {
 }
 
 export type RunTool = (tool: ToolName, args: string[], options?: RunOptions) => Promise<RunResult>;
+
+export interface RunToolSettings {
+  /** Where programs are looked for, colon-separated. */
+  path?: string;
+  /** HOME of every program; a scratch folder, so that no dot file of the operator changes a build. */
+  home?: string;
+  /** How long a program may take to react to SIGTERM before SIGKILL, milliseconds. */
+  killGraceMs?: number;
+}
+
+interface Settled {
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** Folders of Debian's tools; /usr/sbin holds mkfs.* and depmod also for accounts that do not have it in PATH. */
+const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const KILL_GRACE_MS = 2_000;
+/** After the program itself has ended: how long a process it left behind may keep the pipes open. */
+const DRAIN_MS = 1_000;
+const TAIL_LINES = 20;
+const NO_SPACE = /no space left on device|disk quota exceeded|\bENOSPC\b|disk full/i;
+
+/**
+ * Gives a function that runs allow-listed tools. It rejects with AppError: tool_failed (details: tool, exitCode,
+ * signal, tail), timed_out, cancelled or out_of_space. Whatever the end, no process of the tool's group is left.
+ */
+export function createRunTool(settings: RunToolSettings = {}): RunTool {
+  const path = settings.path ?? SYSTEM_PATH;
+  const base = { PATH: path, LC_ALL: "C", TZ: "UTC", HOME: settings.home ?? tmpdir() };
+  const killGraceMs = settings.killGraceMs ?? KILL_GRACE_MS;
+
+  return async (tool, args, options = {}) => {
+    if (!Object.hasOwn(TOOLS, tool)) {
+      throw new AppError("internal", `${tool} is not a program this service may start`, { retryable: false });
+    }
+    if (options.signal?.aborted) throw cancelled(tool);
+    const files = await openFiles(tool, options);
+    try {
+      const child = spawn(tool, args, {
+        ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+        env: { ...base, ...options.env },
+        detached: true,
+        stdio: [
+          files.stdin?.fd ?? (options.stdin === undefined ? "ignore" : "pipe"),
+          files.stdout?.fd ?? "pipe",
+          "pipe",
+        ],
+      });
+      return await supervise(child, tool, options, killGraceMs);
+    } finally {
+      await Promise.all([files.stdin?.close(), files.stdout?.close()]);
+    }
+  };
+}
+
+/** The runner with default settings: system folders, HOME in the system's temporary folder. */
+export const runTool: RunTool = createRunTool();
+
+/** Tools that are not installed, each with the Debian package that brings it; empty when all are there. */
+export async function missingTools(path = SYSTEM_PATH): Promise<{ tool: ToolName; package: string }[]> {
+  const folders = path.split(":");
+  const names = Object.keys(TOOLS).filter(isToolName);
+  const found = await Promise.all(names.map((tool) => isExecutableIn(folders, tool)));
+  return names.filter((_, index) => !found[index]).map((tool) => ({ tool, package: TOOLS[tool] }));
+}
+
+function isToolName(name: string): name is ToolName {
+  return Object.hasOwn(TOOLS, name);
+}
+
+async function isExecutableIn(folders: string[], tool: string): Promise<boolean> {
+  for (const folder of folders) {
+    const ok = await access(`${folder}/${tool}`, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (ok) return true;
+  }
+  return false;
+}
+
+async function openFiles(
+  tool: ToolName,
+  options: RunOptions,
+): Promise<{ stdin?: FileHandle; stdout?: FileHandle }> {
+  const { stdin } = options;
+  const input = stdin !== undefined && "file" in stdin ? await open(stdin.file, "r") : undefined;
+  if (options.stdoutFile === undefined) return input ? { stdin: input } : {};
+  try {
+    const stdout = await open(options.stdoutFile, "w");
+    return input ? { stdin: input, stdout } : { stdout };
+  } catch (error) {
+    await input?.close();
+    if (error instanceof Error && NO_SPACE.test(error.message)) throw outOfSpace(tool, error.message);
+    throw error;
+  }
+}
+
+/** Waits for the program, kills its group on abort and timeout, and turns every bad end into an AppError. */
+async function supervise(
+  child: ChildProcess,
+  tool: ToolName,
+  options: RunOptions,
+  killGraceMs: number,
+): Promise<RunResult> {
+  const stdout = new OutputTail(options.onLine);
+  const stderr = new OutputTail(options.onLine);
+  child.stdout?.on("data", (chunk: Buffer) => stdout.add(chunk));
+  child.stderr?.on("data", (chunk: Buffer) => stderr.add(chunk));
+  feed(child, options.stdin);
+
+  let stopped: "timed_out" | "cancelled" | undefined;
+  let killTimer: NodeJS.Timeout | undefined;
+  const stop = (why: "timed_out" | "cancelled") => {
+    if (stopped) return;
+    stopped = why;
+    killGroup(child, "SIGTERM");
+    killTimer = setTimeout(() => killGroup(child, "SIGKILL"), killGraceMs);
+  };
+  const onAbort = () => stop("cancelled");
+  options.signal?.addEventListener("abort", onAbort, { once: true });
+  if (options.signal?.aborted) onAbort();
+  const timeout =
+    options.timeoutMs === undefined ? undefined : setTimeout(() => stop("timed_out"), options.timeoutMs);
+  try {
+    const end = await ended(child);
+    stdout.finish();
+    stderr.finish();
+    if (stopped === "cancelled") throw cancelled(tool);
+    if (stopped === "timed_out") throw timedOut(tool, options.timeoutMs ?? 0, stderr.text || stdout.text);
+    if (end.exitCode !== 0) throw toolFailed(tool, end, stderr.text, stdout.text);
+    return { stdout: stdout.text, stderr: stderr.text };
+  } catch (error) {
+    throw error instanceof AppError ? error : await startFailed(tool, options.cwd, error);
+  } finally {
+    clearTimeout(timeout);
+    clearTimeout(killTimer);
+    options.signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+/** Writes the given bytes to standard input; a program that stops reading early is judged by its exit code alone. */
+function feed(child: ChildProcess, stdin: RunOptions["stdin"]): void {
+  if (!child.stdin) return;
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(stdin instanceof Uint8Array ? stdin : undefined);
+}
+
+/**
+ * Resolves when the program has ended and its pipes are drained. A process it left behind would hold the pipes for
+ * ever: it gets DRAIN_MS, then the group is killed, and the pipes of one that left the group are closed on our side.
+ */
+function ended(child: ChildProcess): Promise<Settled> {
+  return new Promise((resolve, reject) => {
+    let drain: NodeJS.Timeout | undefined;
+    child.once("error", reject);
+    child.once("exit", () => {
+      drain = setTimeout(() => {
+        killGroup(child, "SIGKILL");
+        drain = setTimeout(() => {
+          child.stdout?.destroy();
+          child.stderr?.destroy();
+        }, DRAIN_MS);
+      }, DRAIN_MS);
+    });
+    child.once("close", (exitCode, signal) => {
+      clearTimeout(drain);
+      killGroup(child, "SIGKILL");
+      resolve({ exitCode, signal });
+    });
+  });
+}
+
+function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // ESRCH: nobody of the group is left, which is what was wanted.
+  }
+}
+
+const cancelled = (tool: ToolName) =>
+  new AppError("cancelled", `${tool} was stopped because the work was cancelled`);
+
+const timedOut = (tool: ToolName, timeoutMs: number, output: string) =>
+  new AppError(
+    "timed_out",
+    `${tool} did not finish within ${Math.round(timeoutMs / 1000)} s and was stopped`,
+    {
+      hint: "Try again when the machine is less busy, or raise BUILD_TIMEOUT.",
+      details: { tool, exitCode: null, signal: "SIGTERM", tail: lastLines(output) },
+    },
+  );
+
+const outOfSpace = (tool: ToolName, output: string) =>
+  new AppError("out_of_space", `${tool} found no space left on the disk`, {
+    hint: "Free space under DATA_DIR, then try again.",
+    details: { tool, tail: lastLines(output) },
+  });
+
+function toolFailed(tool: ToolName, end: Settled, stderr: string, stdout: string): AppError {
+  if (NO_SPACE.test(stderr)) return outOfSpace(tool, stderr);
+  const how = end.signal === null ? `ended with exit code ${end.exitCode}` : `was killed by ${end.signal}`;
+  const tail = lastLines(stderr || stdout);
+  const last = tail.split("\n").at(-1);
+  return new AppError("tool_failed", `${tool} ${how}${last ? `: ${last}` : ""}`, {
+    ...(end.signal === "SIGKILL" ? { hint: "The machine may be out of memory; see the kernel log." } : {}),
+    details: { tool, exitCode: end.exitCode, signal: end.signal, tail },
+  });
+}
+
+/** A program that did not start at all: not installed, not executable, or the working folder is gone. */
+async function startFailed(tool: ToolName, cwd: string | undefined, cause: unknown): Promise<AppError> {
+  const details = {
+    tool,
+    exitCode: null,
+    signal: null,
+    tail: cause instanceof Error ? cause.message : String(cause),
+  };
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  if (
+    code === "ENOENT" &&
+    cwd !== undefined &&
+    !(await access(cwd).then(
+      () => true,
+      () => false,
+    ))
+  ) {
+    return new AppError("tool_failed", `${tool} could not start: the folder ${cwd} does not exist`, {
+      details,
+      cause,
+    });
+  }
+  if (code === "ENOENT") {
+    const hint = `Install the Debian package ${TOOLS[tool]}.`;
+    return new AppError("tool_failed", `${tool} is not installed`, {
+      hint,
+      details,
+      cause,
+      retryable: false,
+    });
+  }
+  return new AppError("tool_failed", `${tool} could not start (${String(code ?? "unknown reason")})`, {
+    details,
+    cause,
+  });
+}
+
+function lastLines(text: string): string {
+  return text.trimEnd().split("\n").slice(-TAIL_LINES).join("\n").slice(-4096);
+}
