@@ -1,6 +1,8 @@
 /** What the use cases offer to pages, API and workers. The one place to read before writing a route or a page. */
 import type { Readable } from "node:stream";
 import type { AssetProfile } from "../domain/asset.ts";
+import type { BuildError } from "../domain/build-record.ts";
+import type { BuildState } from "../domain/build-state.ts";
 import type { CatalogExtension, CatalogOverlay, Release } from "../domain/release.ts";
 import type { BuildPlan, Phase } from "../imager/types.ts";
 import type { ByteRange } from "../storage/object-store.ts";
@@ -90,16 +92,8 @@ export interface ReadyAsset {
   builtInMs: number;
 }
 
-export const BUILD_STATES = ["queued", "building", "uploading", "ready", "failed", "cancelled"] as const;
-export type BuildState = (typeof BUILD_STATES)[number];
-
-export interface BuildError {
-  code: string;
-  message: string;
-  hint?: string;
-  /** Phase and step title in which it happened, tool, exit code, last lines. */
-  detail?: Record<string, unknown>;
-}
+export type { BuildError } from "../domain/build-record.ts";
+export { BUILD_STATES, type BuildState } from "../domain/build-state.ts";
 
 export interface BuildView {
   id: string;
@@ -126,8 +120,13 @@ export interface BuildView {
   timings: { title: string; phase: Phase; ms: number; cached: boolean }[];
 }
 
+/**
+ * What `data` holds, by type:
+ * state {state, attempt, note?} · phase {phase, step, of, title, cached} · progress {step, of, percent, note?, ms?}
+ * (ms is set when the step ended) · log {line} · done {state, error, asset} which is always the last one.
+ */
 export interface BuildEvent {
-  /** Monotonic per build, usable as Last-Event-ID. */
+  /** "<milliseconds>-<counter>", monotonic per build, usable as Last-Event-ID. */
   id: string;
   type: "state" | "phase" | "progress" | "done" | "log";
   data: Record<string, unknown>;
@@ -151,7 +150,12 @@ export interface AssetService {
 }
 
 export interface BuildService {
-  list(filter: { schematicId?: string; state?: BuildState; limit: number; before?: string }): Promise<BuildView[]>;
+  list(filter: {
+    schematicId?: string;
+    state?: BuildState;
+    limit: number;
+    before?: string;
+  }): Promise<BuildView[]>;
   find(id: string): Promise<BuildView | null>;
   /** conflict when it is already finished. */
   cancel(id: string): Promise<BuildView>;

@@ -1,0 +1,47 @@
+/** The table of finished assets: what is in the object store under assets/, with its checksums. */
+import type { AssetRecord } from "../domain/build-record.ts";
+import type { Database } from "./client.ts";
+import type { Asset } from "./generated/client.ts";
+
+export interface AssetRepository {
+  find(key: string): Promise<AssetRecord | null>;
+  /** Forgets an asset whose bytes are gone. The storage key must still be the one that was looked at. */
+  forget(key: string, storageKey: string): Promise<void>;
+  /** Notes that these assets were served today. */
+  touch(keys: string[]): Promise<void>;
+}
+
+/** The repository over one client. */
+export function createAssetRepository(db: Database): AssetRepository {
+  return {
+    async find(key) {
+      const row = await db.asset.findUnique({ where: { key } });
+      return row === null ? null : toAssetRecord(row);
+    },
+    async forget(key, storageKey) {
+      await db.asset.deleteMany({ where: { key, storageKey } });
+    },
+    async touch(keys) {
+      await db.$executeRaw`
+        UPDATE asset SET last_served_at = now()
+        WHERE key = ANY(${keys}::bpchar[]) AND last_served_at < now() - interval '1 hour'`;
+    },
+  };
+}
+
+function toAssetRecord(row: Asset): AssetRecord {
+  return {
+    key: row.key,
+    kind: row.kind,
+    fileName: row.fileName,
+    version: row.version,
+    sha256: row.sha256,
+    sha512: row.sha512,
+    sizeBytes: Number(row.sizeBytes),
+    storageKey: row.storageKey,
+    inputs: row.inputs,
+    builtBy: row.builtBy,
+    builtInMs: row.builtInMs,
+    createdAt: row.createdAt,
+  };
+}

@@ -1,0 +1,237 @@
+/** The table of builds. Every change of state is one guarded UPDATE, so two processes can never both win. */
+import type {
+  AssetRecord,
+  BuildClaim,
+  BuildError,
+  BuildRecord,
+  BuildTiming,
+} from "../domain/build-record.ts";
+import { type BuildMove, type BuildState, buildMove, RUNNING_STATES } from "../domain/build-state.ts";
+import { isBuildId } from "./build-id.ts";
+import { toBuildRecord } from "./build-row.ts";
+import type { Database } from "./client.ts";
+import { Prisma } from "./generated/client.ts";
+import { toExactJsonText, toJsonText } from "./json-text.ts";
+
+export interface NewBuild {
+  id: string;
+  assetKey: string;
+  schematicId: string;
+  version: string;
+  path: string;
+  plan: unknown;
+  steps: number;
+  detached: boolean;
+  requestId: string;
+}
+
+export interface BuildProgressRow {
+  phase: string | null;
+  step: number;
+  percent: number;
+  note: string | null;
+  timings: BuildTiming[];
+}
+
+export interface MoveGuard {
+  /** Only while this worker still owns the build. */
+  claim?: BuildClaim;
+  /** Only while the last heartbeat is at least this old, by the clock of the database. */
+  staleMs?: number;
+}
+
+export interface MovePatch {
+  error?: BuildError;
+  note?: string | null;
+}
+
+export interface BuildFilter {
+  schematicId?: string;
+  state?: BuildState;
+  limit: number;
+  /** Only builds older than this id. */
+  before?: string;
+}
+
+export interface BuildRepository {
+  /** Null when the asset has a running build already. */
+  insert(build: NewBuild): Promise<BuildRecord | null>;
+  find(id: string): Promise<BuildRecord | null>;
+  findRunning(assetKey: string): Promise<BuildRecord | null>;
+  /** The newest build of an asset that came to its end. */
+  findLastFinished(assetKey: string): Promise<BuildRecord | null>;
+  list(filter: BuildFilter): Promise<BuildRecord[]>;
+  /** All that wait for a worker, oldest first. */
+  queued(limit: number): Promise<BuildRecord[]>;
+  countQueued(): Promise<number>;
+  /** Builds a worker took and has not reported on for so long. */
+  stale(staleMs: number): Promise<BuildRecord[]>;
+  /** Builds that some worker has now. */
+  active(): Promise<BuildRecord[]>;
+  setDetached(id: string): Promise<void>;
+  /** Takes a queued build for its next attempt; null when somebody else did or it is not queued any more. */
+  claim(id: string, worker: string): Promise<BuildRecord | null>;
+  /** Says "still alive" and where the work is; false when the claim is lost. */
+  heartbeat(claim: BuildClaim, progress: BuildProgressRow): Promise<boolean>;
+  /** One move of the state table; false when state or guard did not allow it. */
+  move(id: string, move: BuildMove, guard: MoveGuard, patch?: MovePatch): Promise<boolean>;
+  /** The end of a good build: state ready and the asset row, both or none. */
+  succeed(
+    claim: BuildClaim,
+    asset: Omit<AssetRecord, "createdAt">,
+    progress: BuildProgressRow,
+  ): Promise<boolean>;
+}
+
+/** The repository over one client. */
+export function createBuildRepository(db: Database): BuildRepository {
+  return { ...reads(db), ...writes(db) };
+}
+
+type Reads =
+  | "find"
+  | "findRunning"
+  | "findLastFinished"
+  | "list"
+  | "queued"
+  | "countQueued"
+  | "stale"
+  | "active";
+
+function reads(db: Database): Pick<BuildRepository, Reads> {
+  const running = [...RUNNING_STATES];
+  return {
+    async find(id) {
+      if (!isBuildId(id)) return null;
+      const row = await db.build.findUnique({ where: { id } });
+      return row === null ? null : toBuildRecord(row);
+    },
+    async findRunning(assetKey) {
+      const row = await db.build.findFirst({ where: { assetKey, state: { in: running } } });
+      return row === null ? null : toBuildRecord(row);
+    },
+    async findLastFinished(assetKey) {
+      const where = { assetKey, state: { notIn: running } };
+      const row = await db.build.findFirst({ where, orderBy: { id: "desc" } });
+      return row === null ? null : toBuildRecord(row);
+    },
+    async list(filter) {
+      if (filter.before !== undefined && !isBuildId(filter.before)) return [];
+      const where: Prisma.BuildWhereInput = {};
+      if (filter.schematicId !== undefined) where.schematicId = filter.schematicId;
+      if (filter.state !== undefined) where.state = filter.state;
+      if (filter.before !== undefined) where.id = { lt: filter.before };
+      const rows = await db.build.findMany({ where, orderBy: { id: "desc" }, take: filter.limit });
+      return rows.map(toBuildRecord);
+    },
+    async queued(limit) {
+      const rows = await db.build.findMany({
+        where: { state: "queued" },
+        orderBy: { id: "asc" },
+        take: limit,
+      });
+      return rows.map(toBuildRecord);
+    },
+    countQueued: () => db.build.count({ where: { state: "queued" } }),
+    async stale(staleMs) {
+      const ids = await db.$queryRaw<{ id: string }[]>`
+        SELECT id FROM build
+        WHERE state IN ('building', 'uploading') AND heartbeat_at < now() - ${staleMs}::int * interval '1 millisecond'`;
+      const rows = await db.build.findMany({ where: { id: { in: ids.map((row) => row.id) } } });
+      return rows.map(toBuildRecord);
+    },
+    async active() {
+      const rows = await db.build.findMany({ where: { state: { in: ["building", "uploading"] } } });
+      return rows.map(toBuildRecord);
+    },
+  };
+}
+
+function writes(db: Database): Omit<BuildRepository, Reads> {
+  return {
+    async insert(build) {
+      const plan: Prisma.InputJsonValue = JSON.parse(toExactJsonText(build.plan));
+      const data = [{ ...build, plan, state: "queued" }];
+      const [row] = await db.build.createManyAndReturn({ data, skipDuplicates: true });
+      return row === undefined ? null : toBuildRecord(row);
+    },
+    async setDetached(id) {
+      await db.build.updateMany({ where: { id, detached: false }, data: { detached: true } });
+    },
+    async claim(id, worker) {
+      const { to } = buildMove("claim");
+      const count = await db.$executeRaw`
+        UPDATE build SET state = ${to}, worker = ${worker}, attempts = attempts + 1, heartbeat_at = now(),
+          started_at = coalesce(started_at, now()), phase = NULL, step = 0, percent = 0, note = NULL,
+          error = NULL, timings = '[]'
+        WHERE id = ${id}::uuid AND ${allows("claim")}`;
+      if (count === 0) return null;
+      const row = await db.build.findUnique({ where: { id } });
+      return row === null ? null : toBuildRecord(row);
+    },
+    async heartbeat(claim, progress) {
+      const count = await db.$executeRaw`
+        UPDATE build SET heartbeat_at = now(), ${progressColumns(progress)}
+        WHERE ${owned(claim)} AND state IN ('building', 'uploading')`;
+      return count === 1;
+    },
+    move: (id, move, guard, patch = {}) => moveRow(db, id, move, guard, patch),
+    succeed: (claim, asset, progress) => succeedRow(db, claim, asset, progress),
+  };
+}
+
+type Executor = Pick<Database, "$executeRaw">;
+
+async function moveRow(
+  db: Executor,
+  id: string,
+  move: BuildMove,
+  guard: MoveGuard,
+  patch: MovePatch,
+): Promise<boolean> {
+  const { to } = buildMove(move);
+  const error = patch.error === undefined ? null : toJsonText(patch.error);
+  const finished = !RUNNING_STATES.includes(to);
+  const count = await db.$executeRaw`
+    UPDATE build SET state = ${to}, error = coalesce(${error}::jsonb, error), note = ${patch.note ?? null},
+      finished_at = CASE WHEN ${finished} THEN now() END,
+      heartbeat_at = CASE WHEN ${to === "queued"} THEN NULL ELSE heartbeat_at END
+    WHERE id = ${id}::uuid AND ${allows(move)} AND ${guarded(guard)}`;
+  return count === 1;
+}
+
+async function succeedRow(
+  db: Database,
+  claim: BuildClaim,
+  asset: Omit<AssetRecord, "createdAt">,
+  progress: BuildProgressRow,
+): Promise<boolean> {
+  const row = { ...asset, sizeBytes: BigInt(asset.sizeBytes), inputs: JSON.parse(toJsonText(asset.inputs)) };
+  const { key: _key, ...changed } = row;
+  return db.$transaction(async (tx) => {
+    await tx.$executeRaw`UPDATE build SET ${progressColumns(progress)} WHERE ${owned(claim)}`;
+    if (!(await moveRow(tx, claim.id, "succeed", { claim }, {}))) return false;
+    await tx.asset.upsert({
+      where: { key: asset.key },
+      create: row,
+      update: { ...changed, createdAt: new Date() },
+    });
+    return true;
+  });
+}
+
+const allows = (move: BuildMove) => Prisma.sql`state IN (${Prisma.join(buildMove(move).from)})`;
+
+const owned = (claim: BuildClaim) =>
+  Prisma.sql`id = ${claim.id}::uuid AND worker = ${claim.worker} AND attempts = ${claim.attempt}`;
+
+function guarded(guard: MoveGuard): Prisma.Sql {
+  const claim = guard.claim === undefined ? Prisma.sql`true` : owned(guard.claim);
+  if (guard.staleMs === undefined) return claim;
+  return Prisma.sql`${claim} AND heartbeat_at < now() - ${guard.staleMs}::int * interval '1 millisecond'`;
+}
+
+function progressColumns(progress: BuildProgressRow): Prisma.Sql {
+  return Prisma.sql`phase = ${progress.phase}, step = ${progress.step}, percent = ${progress.percent}::float8,
+    note = ${progress.note}, timings = ${toJsonText(progress.timings)}::jsonb`;
+}

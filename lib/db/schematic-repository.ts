@@ -1,0 +1,45 @@
+/** The table of schematics: bytes by id, written once, never changed. */
+import type { Database } from "./client.ts";
+import { toJsonText } from "./json-text.ts";
+
+export interface SchematicRow {
+  id: string;
+  /** Exactly the bytes that hash to the id. */
+  canonical: string;
+  /** The decoded document as plain JSON, for people who query the table. */
+  parsed: unknown;
+}
+
+export interface SchematicRepository {
+  /** Stores all that are new in one statement; known ids stay untouched. */
+  insertMany(rows: SchematicRow[]): Promise<void>;
+  /** Canonical text or null. */
+  findCanonical(id: string): Promise<string | null>;
+  /** Notes that these ids were used today. */
+  touch(ids: string[]): Promise<void>;
+}
+
+/** The repository over one client. */
+export function createSchematicRepository(db: Database): SchematicRepository {
+  return {
+    async insertMany(rows) {
+      const ids = rows.map((row) => row.id);
+      const texts = rows.map((row) => Buffer.from(row.canonical, "utf8").toString("hex"));
+      const parsed = rows.map((row) => toJsonText(row.parsed));
+      await db.$executeRaw`
+        INSERT INTO schematic (id, canonical, parsed)
+        SELECT id, decode(hex, 'hex'), parsed::jsonb
+        FROM unnest(${ids}::text[], ${texts}::text[], ${parsed}::text[]) AS new (id, hex, parsed)
+        ON CONFLICT (id) DO NOTHING`;
+    },
+    async findCanonical(id) {
+      const row = await db.schematic.findUnique({ where: { id }, select: { canonical: true } });
+      return row === null ? null : Buffer.from(row.canonical).toString("utf8");
+    },
+    async touch(ids) {
+      await db.$executeRaw`
+        UPDATE schematic SET last_used_at = now()
+        WHERE id = ANY(${ids}::bpchar[]) AND last_used_at < now() - interval '1 hour'`;
+    },
+  };
+}

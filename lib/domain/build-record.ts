@@ -1,0 +1,71 @@
+/** What is written down about one build, as the rest of the program sees it. */
+import type { BuildState } from "./build-state.ts";
+
+export interface BuildError {
+  code: string;
+  message: string;
+  hint?: string;
+  /** Phase and step title in which it happened, tool, exit code, last lines. */
+  detail?: Record<string, unknown>;
+  /** False: the same work cannot succeed, so it is not tried again for a while. */
+  retryable?: boolean;
+}
+
+export interface BuildTiming {
+  title: string;
+  phase: string;
+  ms: number;
+  cached: boolean;
+}
+
+export interface BuildRecord {
+  id: string;
+  assetKey: string;
+  schematicId: string;
+  version: string;
+  path: string;
+  /** The plan as stored; whoever runs it parses it. */
+  plan: unknown;
+  state: BuildState;
+  phase: string | null;
+  step: number;
+  steps: number;
+  percent: number;
+  note: string | null;
+  error: BuildError | null;
+  timings: BuildTiming[];
+  /** How often a worker took it. Together with `worker` it is the fence against a worker that lost the build. */
+  attempts: number;
+  /** True: goes on when nobody waits. */
+  detached: boolean;
+  requestId: string;
+  worker: string | null;
+  heartbeatAt: Date | null;
+  queuedAt: Date;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+}
+
+export interface AssetRecord {
+  key: string;
+  kind: string;
+  fileName: string;
+  version: string;
+  sha256: string;
+  sha512: string;
+  sizeBytes: number;
+  storageKey: string;
+  /** Digests of what it was made from. */
+  inputs: unknown;
+  /** The worker that made it. */
+  builtBy: string;
+  builtInMs: number;
+  createdAt: Date;
+}
+
+/** Proof that a worker owns a build: a second worker has another name or a later attempt. */
+export interface BuildClaim {
+  id: string;
+  worker: string;
+  attempt: number;
+}
