@@ -1,0 +1,205 @@
+/** /api/v1/builds: see builds, start one, follow it live, cancel it. */
+
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { createRoute, z } from "@hono/zod-openapi";
+import { AppError, notFound } from "../lib/errors/app-error.ts";
+import { clientSignal } from "../lib/http/send-bytes.ts";
+import { BUILD_STATES, type BuildEvent, type BuildView } from "../lib/services/contracts.ts";
+import { type Api, type ApiContext, answer, createApi, requestIdOf } from "./create-api.ts";
+import { json } from "./replies.ts";
+import { readText } from "./request-body.ts";
+
+const id = z.object({ id: z.string().uuid() });
+const buildSchema = z
+  .object({
+    id: z.string(),
+    state: z.enum(BUILD_STATES),
+    assetKey: z.string(),
+    schematicId: z.string(),
+    version: z.string(),
+    path: z.string(),
+  })
+  .loose()
+  .openapi("Build");
+const content = <T extends z.ZodType>(schema: T) => ({ "application/json": { schema } });
+const problem = {
+  description: "Problem details",
+  content: { "application/problem+json": { schema: z.object({}).loose() } },
+};
+
+const list = createRoute({
+  method: "get",
+  path: "/api/v1/builds",
+  tags: ["builds"],
+  summary: "Builds, newest first",
+  request: {
+    query: z.object({
+      schematic: z.string().length(64).optional(),
+      state: z.enum(BUILD_STATES).optional(),
+      limit: z.coerce.number().int().min(1).max(200).default(50),
+      before: z.string().uuid().optional(),
+    }),
+  },
+  responses: {
+    200: { description: "A page of builds", content: content(z.object({ builds: z.array(buildSchema) })) },
+    400: problem,
+  },
+});
+
+const startBody = z.object({ schematic: z.string(), version: z.string(), path: z.string() }).strict();
+
+const start = createRoute({
+  method: "post",
+  path: "/api/v1/builds",
+  tags: ["builds"],
+  summary: "Start a build, or join the one that runs",
+  description:
+    'Body: {"schematic": id, "version": tag, "path": file name}. 200 when the file is already there.',
+  responses: { 202: { description: "The build", content: content(buildSchema) }, 400: problem, 404: problem },
+});
+
+const get = createRoute({
+  method: "get",
+  path: "/api/v1/builds/{id}",
+  tags: ["builds"],
+  summary: "One build: state, phase, percent, error, timings",
+  request: { params: id },
+  responses: { 200: { description: "The build", content: content(buildSchema) }, 404: problem },
+});
+
+const cancel = createRoute({
+  method: "post",
+  path: "/api/v1/builds/{id}/cancel",
+  tags: ["builds"],
+  summary: "Cancel a build that is not finished",
+  request: { params: id },
+  responses: { 200: { description: "The build", content: content(buildSchema) }, 404: problem, 409: problem },
+});
+
+const events = createRoute({
+  method: "get",
+  path: "/api/v1/builds/{id}/events",
+  tags: ["builds"],
+  summary: "Follow a build as server-sent events",
+  description:
+    "Replays from the start, or after Last-Event-ID, and ends with the build. Works with `curl -N`.",
+  request: { params: id },
+  responses: {
+    200: {
+      description: "Events state, phase, progress, done, log",
+      content: { "text/event-stream": { schema: z.string() } },
+    },
+    404: problem,
+  },
+});
+
+/** What the API shows of a build: its fields plus links. */
+export const buildJson = (build: BuildView) => ({
+  ...build,
+  links: {
+    self: `/api/v1/builds/${build.id}`,
+    events: `/api/v1/builds/${build.id}/events`,
+    download: `/image/${build.schematicId}/${build.version}/${build.path}`,
+  },
+});
+
+async function requireBuild(c: ApiContext, buildId: string): Promise<BuildView> {
+  const build = await c.var.services.builds.find(buildId);
+  if (!build)
+    throw notFound(`build ${buildId} does not exist`, { hint: "List the builds at /api/v1/builds" });
+  return build;
+}
+
+const eventText = (event: BuildEvent): string =>
+  `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event.data)}\n\n`;
+
+const KEEP_ALIVE_MS = 15_000;
+
+/** Server-sent events (HTML standard §9.2) on the raw response; a comment every 15 s keeps proxies awake. */
+async function stream(
+  c: ApiContext,
+  source: (signal: AbortSignal) => AsyncIterable<BuildEvent>,
+): Promise<Response> {
+  const out = c.env.outgoing;
+  const signal = clientSignal(out);
+  out.writeHead(200, {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-cache, no-transform",
+    "X-Accel-Buffering": "no",
+  });
+  out.flushHeaders();
+  const alive = setInterval(() => out.write(": keep-alive\n\n"), KEEP_ALIVE_MS);
+  try {
+    for await (const event of source(signal)) {
+      if (signal.aborted) break;
+      if (!out.write(eventText(event)))
+        await new Promise((resolve) => out.once("drain", resolve).once("close", resolve));
+    }
+  } catch (error) {
+    if (!signal.aborted)
+      out.write(
+        `event: error\ndata: ${JSON.stringify({ message: error instanceof AppError ? error.message : "The event stream broke; reconnect" })}\n\n`,
+      );
+  } finally {
+    clearInterval(alive);
+    out.end();
+  }
+  return RESPONSE_ALREADY_SENT;
+}
+
+export function buildRoutes(): Api {
+  const app = createApi();
+  answer(app, list, async (c) => {
+    const { schematic, state, limit, before } = c.req.valid("query");
+    const builds = await c.var.services.builds.list({
+      limit,
+      ...(schematic ? { schematicId: schematic } : {}),
+      ...(state ? { state } : {}),
+      ...(before ? { before } : {}),
+    });
+    return json({ builds: builds.map(buildJson) });
+  });
+  answer(app, start, async (c) => {
+    const body = parseStart(await readText(c, 16 * 1024));
+    const { assets } = c.var.services;
+    const resolved = await assets.resolve({
+      schematicId: body.schematic,
+      version: body.version,
+      path: body.path,
+    });
+    const build = await assets.start(resolved, { requestId: requestIdOf(c) });
+    return json(buildJson(build), build.state === "ready" ? 200 : 202, {
+      Location: `/api/v1/builds/${build.id}`,
+    });
+  });
+  answer(app, get, async (c) => json(buildJson(await requireBuild(c, c.req.valid("param").id))));
+  answer(app, cancel, async (c) => {
+    await requireBuild(c, c.req.valid("param").id);
+    return json(buildJson(await c.var.services.builds.cancel(c.req.valid("param").id)));
+  });
+  answer(app, events, async (c) => {
+    const build = await requireBuild(c, c.req.valid("param").id);
+    const lastEventId = c.req.header("last-event-id") ?? c.req.query("lastEventId");
+    return stream(c, (signal) =>
+      c.var.services.builds.events(build.id, lastEventId ? { lastEventId, signal } : { signal }),
+    );
+  });
+  return app;
+}
+
+function parseStart(text: string): z.infer<typeof startBody> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new AppError("invalid_input", "The body is not JSON", {
+      hint: 'Send {"schematic": "<id>", "version": "v1.13.2", "path": "metal-amd64.iso"}',
+    });
+  }
+  const parsed = startBody.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.slice(0, 3).map((i) => `${i.path.join(".") || "body"}: ${i.message}`);
+  throw new AppError("invalid_input", `The body is not valid: ${issues.join("; ")}`, {
+    hint: "schematic, version and path are needed, nothing else",
+  });
+}

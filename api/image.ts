@@ -1,0 +1,153 @@
+/** GET|HEAD /image/:schematic/:version/:path and its checksum sidecars: one file of one schematic, built when needed. */
+import { createHash } from "node:crypto";
+import { createRoute, z } from "@hono/zod-openapi";
+import { splitSidecar } from "../lib/domain/asset-path.ts";
+import { contentTypeOf } from "../lib/domain/content-type.ts";
+import { AppError, invalidInput, notFound } from "../lib/errors/app-error.ts";
+import { attachment } from "../lib/http/disposition.ts";
+import { clientSignal, type Representation } from "../lib/http/send-bytes.ts";
+import type { BuildView, ReadyAsset, ResolvedAsset } from "../lib/services/contracts.ts";
+import { type Api, type ApiContext, answer, createApi, requestIdOf } from "./create-api.ts";
+import { bytesRepresentation, json, send, TEXT } from "./replies.ts";
+
+const route = createRoute({
+  method: "get",
+  path: "/image/{schematic}/{version}/{path}",
+  tags: ["images"],
+  summary: "Download one file of a schematic",
+  description:
+    "Builds the file when nobody asked for it before. Append .sha256 or .sha512 for its checksum. HEAD never builds. `Prefer: respond-async` or `?async=1` answers 202 with the address of the build.",
+  request: {
+    params: z.object({ schematic: z.string(), version: z.string(), path: z.string() }),
+    query: z.object({ filename: z.string().optional(), async: z.string().optional() }),
+  },
+  responses: {
+    200: { description: "The file", content: { "application/octet-stream": { schema: z.string() } } },
+    202: { description: "The build was started; Location names it" },
+    206: { description: "The range that was asked for" },
+    400: { description: "The path, the version or the schematic does not allow this file" },
+    404: { description: "Unknown schematic or version" },
+    501: { description: "A kind of file that is not built yet; the text names what is missing" },
+    503: { description: "The source registry is away; Retry-After tells when to come back" },
+  },
+});
+
+const base64 = (hex: string) => Buffer.from(hex, "hex").toString("base64");
+
+function assetHeaders(path: string, filename: string | undefined): Record<string, string> {
+  return { "Content-Type": contentTypeOf(path), "Content-Disposition": attachment(filename || path) };
+}
+
+/** Digest (RFC 3230) and Repr-Digest (RFC 9530) of the whole file. */
+function digestHeaders(asset: { sha256: string; sha512: string }): Record<string, string> {
+  return {
+    Digest: `sha-256=${base64(asset.sha256)}`,
+    "Repr-Digest": `sha-256=:${base64(asset.sha256)}:, sha-512=:${base64(asset.sha512)}:`,
+  };
+}
+
+function storedRepresentation(
+  c: ApiContext,
+  asset: ReadyAsset,
+  headers: Record<string, string>,
+): Representation {
+  return {
+    sizeBytes: asset.sizeBytes,
+    etag: `"${asset.sha256}"`,
+    headers: { ...headers, ...digestHeaders(asset), "X-Asset-State": "ready" },
+    open: (range, signal) => c.var.services.assets.open(asset, range, signal),
+  };
+}
+
+function checksumReply(
+  c: ApiContext,
+  algorithm: "sha256" | "sha512",
+  hex: string,
+  name: string,
+): Promise<Response> {
+  const line = Buffer.from(`${hex}  ${name}\n`);
+  const headers = { "Content-Type": TEXT, "Content-Disposition": attachment(`${name}.${algorithm}`) };
+  return send(c, bytesRepresentation(line, headers));
+}
+
+const wantsAsync = (c: ApiContext): boolean =>
+  /(^|[,;\s])respond-async($|[,;\s])/.test(c.req.header("prefer") ?? "") || c.req.query("async") === "1";
+
+function accepted(build: BuildView): Response {
+  const location = `/api/v1/builds/${build.id}`;
+  return json({ id: build.id, state: build.state, location }, 202, {
+    Location: location,
+    "Retry-After": "2",
+    "Preference-Applied": "respond-async",
+  });
+}
+
+/** HEAD of something nobody built yet: what is known without work. */
+const absent = (headers: Record<string, string>): Response =>
+  new Response(null, { status: 200, headers: { ...headers, "X-Asset-State": "absent" } });
+
+async function answerFile(
+  c: ApiContext,
+  resolved: ResolvedAsset,
+  headers: Record<string, string>,
+): Promise<Response> {
+  const { assets } = c.var.services;
+  const inline = assets.inline(resolved);
+  if (inline) return send(c, bytesRepresentation(inline, headers));
+  const ready = await assets.findReady(resolved.assetKey);
+  if (ready) return send(c, storedRepresentation(c, ready, headers));
+  if (c.req.method === "HEAD") return absent(headers);
+  if (wantsAsync(c)) return accepted(await assets.start(resolved, { requestId: requestIdOf(c) }));
+  const signal = clientSignal(c.env.outgoing);
+  const built = await assets.ensure(resolved, { requestId: requestIdOf(c), signal });
+  return send(c, storedRepresentation(c, built, headers));
+}
+
+async function answerChecksum(
+  c: ApiContext,
+  resolved: ResolvedAsset,
+  algorithm: "sha256" | "sha512",
+  name: string,
+): Promise<Response> {
+  const { assets } = c.var.services;
+  const inline = assets.inline(resolved);
+  if (inline) return checksumReply(c, algorithm, createHash(algorithm).update(inline).digest("hex"), name);
+  const ready = await assets.findReady(resolved.assetKey);
+  if (ready) return checksumReply(c, algorithm, ready[algorithm], name);
+  if (c.req.method === "HEAD")
+    return absent({ "Content-Type": TEXT, "Content-Disposition": attachment(`${name}.${algorithm}`) });
+  const signal = clientSignal(c.env.outgoing);
+  const built = await assets.ensure(resolved, { requestId: requestIdOf(c), signal });
+  return checksumReply(c, algorithm, built[algorithm], name);
+}
+
+function refuseHostileNames(params: Record<string, string>): void {
+  for (const [name, value] of Object.entries(params)) {
+    if (value.includes("/")) throw notFound("404 page not found");
+    if (value.length > 1024) throw invalidInput(`The ${name} in the path is longer than 1024 characters`);
+  }
+}
+
+export function imageRoutes(): Api {
+  const app = createApi();
+  answer(app, route, async (c) => {
+    const params = c.req.valid("param");
+    refuseHostileNames(params);
+    const { path, sidecar } = splitSidecar(params.path);
+    const resolved = await c.var.services.assets.resolve({
+      schematicId: params.schematic,
+      version: params.version,
+      path,
+    });
+    const filename = c.req.query("filename");
+    if (sidecar === "sha256" || sidecar === "sha512")
+      return answerChecksum(c, resolved, sidecar, filename || path);
+    if (sidecar === "sigstore") {
+      throw new AppError("not_implemented", "Signatures of files are not made by this version yet", {
+        hint: `Check the file with ${path}.sha256 instead`,
+      });
+    }
+    return answerFile(c, resolved, assetHeaders(path, filename));
+  });
+  return app;
+}

@@ -1,0 +1,30 @@
+/** GET /api/v1/plan/:schematic/:version/:path: what would be done to make a file, without doing it. */
+import { createRoute, z } from "@hono/zod-openapi";
+import { redactPlan } from "../lib/imager/redact.ts";
+import { type Api, answer, createApi } from "./create-api.ts";
+import { json } from "./replies.ts";
+
+const route = createRoute({
+  method: "get",
+  path: "/api/v1/plan/{schematic}/{version}/{path}",
+  tags: ["images"],
+  summary: "The build plan of a file: inputs by digest, steps with their content keys",
+  request: { params: z.object({ schematic: z.string(), version: z.string(), path: z.string() }) },
+  responses: {
+    200: {
+      description: "The plan, secrets left out",
+      content: { "application/json": { schema: z.object({}).loose() } },
+    },
+  },
+});
+
+export function planRoutes(): Api {
+  const app = createApi();
+  answer(app, route, async (c) => {
+    const { schematic, version, path } = c.req.valid("param");
+    const resolved = await c.var.services.assets.resolve({ schematicId: schematic, version, path });
+    const ready = await c.var.services.assets.findReady(resolved.assetKey);
+    return json({ assetKey: resolved.assetKey, ready, plan: redactPlan(resolved.plan) });
+  });
+  return app;
+}

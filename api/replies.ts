@@ -1,0 +1,52 @@
+/** The handful of ways a handler answers: text, JSON, YAML, kept bytes, or a whole representation on the raw response. */
+import { createHash } from "node:crypto";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { type Representation, sendRepresentation } from "../lib/http/send-bytes.ts";
+import type { ApiContext } from "./create-api.ts";
+
+export const TEXT = "text/plain; charset=utf-8";
+
+/** A body with exact length; `status` 200 unless given. */
+export function reply(
+  body: string | Uint8Array,
+  contentType: string,
+  status = 200,
+  headers: Record<string, string> = {},
+): Response {
+  const bytes =
+    typeof body === "string" ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  return new Response(new Uint8Array(bytes), {
+    status,
+    headers: { "Content-Type": contentType, "Content-Length": String(bytes.length), ...headers },
+  });
+}
+
+/** JSON as Go writes it: "<", ">" and "&" escaped, one newline at the end. */
+export function goJson(value: unknown): string {
+  const escaped = JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  return `${escaped}\n`;
+}
+
+/** Plain JSON of our own API. */
+export const json = (value: unknown, status = 200, headers: Record<string, string> = {}): Response =>
+  reply(`${JSON.stringify(value)}\n`, "application/json", status, headers);
+
+/** Sends a representation with ranges and conditions on the raw response. */
+export async function send(c: ApiContext, representation: Representation): Promise<Response> {
+  await sendRepresentation(c.env.incoming, c.env.outgoing, representation);
+  return RESPONSE_ALREADY_SENT;
+}
+
+/** A representation of bytes held in memory; its entity tag is their SHA-256. */
+export function bytesRepresentation(bytes: Uint8Array, headers: Record<string, string>): Representation {
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  return {
+    sizeBytes: bytes.length,
+    etag: `"${sha256}"`,
+    headers,
+    open: (range) => Promise.resolve(range ? bytes.subarray(range.start, range.end + 1) : bytes),
+  };
+}

@@ -1,0 +1,58 @@
+/** POST /schematics and GET /schematics/:schematic: store a choice, read it back. */
+import { createRoute, z } from "@hono/zod-openapi";
+import { notFound } from "../lib/errors/app-error.ts";
+import { type Api, answer, createApi } from "./create-api.ts";
+import { goJson, reply } from "./replies.ts";
+import { readText } from "./request-body.ts";
+
+const MAX_SCHEMATIC_BYTES = 1024 * 1024;
+
+const text = { "text/plain": { schema: z.string() } };
+
+const create = createRoute({
+  method: "post",
+  path: "/schematics",
+  tags: ["schematics"],
+  summary: "Store a schematic and get its ID",
+  description:
+    "The body is the schematic as YAML or JSON; the content type is ignored. Posting the same choice again gives the same ID.",
+  responses: {
+    201: {
+      description: "The ID and the canonical text",
+      content: {
+        "application/json": { schema: z.object({ id: z.string().length(64), schematic: z.string() }) },
+      },
+    },
+    400: { description: "What is wrong with the document, in the decoder's words", content: text },
+    413: { description: "Larger than 1 MiB", content: text },
+  },
+});
+
+const get = createRoute({
+  method: "get",
+  path: "/schematics/{schematic}",
+  tags: ["schematics"],
+  summary: "Get the canonical text of a schematic",
+  request: { params: z.object({ schematic: z.string() }) },
+  responses: {
+    200: { description: "Canonical YAML", content: { "application/yaml": { schema: z.string() } } },
+    404: { description: "No such schematic", content: text },
+  },
+});
+
+export function schematicRoutes(): Api {
+  const app = createApi();
+  answer(app, create, async (c) => {
+    const stored = await c.var.services.schematics.create(await readText(c, MAX_SCHEMATIC_BYTES));
+    return reply(goJson({ id: stored.id, schematic: stored.canonical }), "application/json", 201);
+  });
+  answer(app, get, async (c) => {
+    const stored = await c.var.services.schematics.find(c.req.valid("param").schematic);
+    if (!stored)
+      throw notFound("schematic not found", {
+        hint: "Post the schematic first; its ID is the hash of its text",
+      });
+    return reply(stored.canonical, "application/yaml");
+  });
+  return app;
+}

@@ -1,0 +1,94 @@
+/** GET /versions and the two catalog lists: what the source offers. Answers are kept as bytes between refreshes. */
+import { createRoute, z } from "@hono/zod-openapi";
+import type { Representation } from "../lib/http/send-bytes.ts";
+import { type Api, type ApiContext, answer, createApi } from "./create-api.ts";
+import { bytesRepresentation, goJson, send, TEXT } from "./replies.ts";
+
+const version = z.object({ version: z.string() });
+const json = (schema: z.ZodType) => ({ "text/plain": { schema } });
+const missing = { 404: { description: "The version is not available", content: json(z.string()) } };
+
+const versionsRoute = createRoute({
+  method: "get",
+  path: "/versions",
+  tags: ["catalog"],
+  summary: "List the Talos versions, ascending",
+  request: { query: z.object({ broken: z.string().optional() }) },
+  responses: {
+    200: {
+      description: "Version tags; with broken=true the broken ones",
+      content: json(z.array(z.string())),
+    },
+  },
+});
+
+const extensionsRoute = createRoute({
+  method: "get",
+  path: "/version/{version}/extensions/official",
+  tags: ["catalog"],
+  summary: "List the system extensions of a version",
+  request: { params: version },
+  responses: {
+    200: {
+      description: "In catalog order",
+      content: json(
+        z.array(
+          z.object({
+            name: z.string(),
+            ref: z.string(),
+            digest: z.string(),
+            author: z.string(),
+            description: z.string(),
+          }),
+        ),
+      ),
+    },
+    ...missing,
+  },
+});
+
+const overlaysRoute = createRoute({
+  method: "get",
+  path: "/version/{version}/overlays/official",
+  tags: ["catalog"],
+  summary: "List the overlays (boards) of a version",
+  request: { params: version },
+  responses: {
+    200: {
+      description: "In catalog order; an empty list below 1.7.0",
+      content: json(
+        z.array(z.object({ name: z.string(), image: z.string(), ref: z.string(), digest: z.string() })),
+      ),
+    },
+    ...missing,
+  },
+});
+
+/** Keeps the encoded answer as long as the service hands out the same list object. */
+function keptAnswers() {
+  const kept = new WeakMap<object, Representation>();
+  return (c: ApiContext, list: object): Promise<Response> => {
+    let representation = kept.get(list);
+    if (!representation) {
+      representation = bytesRepresentation(Buffer.from(goJson(list)), { "Content-Type": TEXT });
+      kept.set(list, representation);
+    }
+    return send(c, representation);
+  };
+}
+
+export function versionRoutes(): Api {
+  const app = createApi();
+  const kept = keptAnswers();
+  answer(app, versionsRoute, async (c) => {
+    const { releases } = c.var.services;
+    return kept(c, c.req.query("broken") === "true" ? releases.brokenVersions() : await releases.versions());
+  });
+  answer(app, extensionsRoute, async (c) =>
+    kept(c, await c.var.services.releases.extensions(c.req.valid("param").version)),
+  );
+  answer(app, overlaysRoute, async (c) =>
+    kept(c, await c.var.services.releases.overlays(c.req.valid("param").version)),
+  );
+  return app;
+}

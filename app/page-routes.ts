@@ -1,0 +1,22 @@
+/** Every path that the pages answer, so that the front door can tell a page from an unknown path. */
+import type { Route } from "../lib/http/route-table.ts";
+
+const read = (pattern: string): Route[] => [
+  { method: "GET", pattern },
+  { method: "HEAD", pattern },
+];
+const post = (pattern: string): Route => ({ method: "POST", pattern });
+
+export const PAGE_ROUTES: Route[] = [
+  ...read("/"),
+  ...read("/builds"),
+  ...read("/builds/:id"),
+  ...read("/schematics/:id"),
+  ...read("/api"),
+  ...read("/_next/*"),
+  ...read("/icon.svg"),
+  ...read("/favicon.ico"),
+  post("/create"),
+  post("/language"),
+  post("/builds/:id/cancel"),
+];

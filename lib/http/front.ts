@@ -1,0 +1,160 @@
+/** The front door of the server: request ID, CORS, clean paths and methods; then the API, then the pages. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { dialectOf, failureReply } from "./failure.ts";
+import { requestIdOf } from "./request-id.ts";
+import type { RouteTable } from "./route-table.ts";
+
+export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+
+export interface FrontOptions {
+  /** Value of the Server header. */
+  product: string;
+  api: { routes: RouteTable; handle: NodeHandler };
+  /** Pages and their static files; `routes` knows which paths exist. */
+  pages: { routes: RouteTable; handle: NodeHandler };
+  /** Called once per finished request. */
+  onFinish: (entry: RequestEntry) => void;
+}
+
+export interface RequestEntry {
+  requestId: string;
+  method: string;
+  path: string;
+  status: number;
+  durationMs: number;
+}
+
+const EXPOSED = "Content-Disposition, Content-Length, Content-Type";
+const CORS_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
+
+const first = (value: string | string[] | undefined) => (Array.isArray(value) ? value[0] : value);
+
+/** A CORS preflight (Fetch standard, "CORS-preflight fetch"): answered before routing. */
+function preflight(req: IncomingMessage, res: ServerResponse): boolean {
+  const wanted = first(req.headers["access-control-request-method"]);
+  if (req.method !== "OPTIONS" || !wanted) return false;
+  const headers: Record<string, string> = {
+    Vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
+  };
+  if (CORS_METHODS.has(wanted)) {
+    headers["Access-Control-Allow-Origin"] = "*";
+    headers["Access-Control-Allow-Methods"] = wanted;
+    const asked = first(req.headers["access-control-request-headers"]);
+    if (asked && /^[\w ,-]{1,500}$/.test(asked))
+      headers["Access-Control-Allow-Headers"] = asked.toLowerCase();
+  }
+  res.writeHead(204, headers).end();
+  return true;
+}
+
+function plain(
+  res: ServerResponse,
+  status: number,
+  text: string,
+  headers: Record<string, string> = {},
+): void {
+  const body = Buffer.from(text);
+  res
+    .writeHead(status, {
+      "Content-Type": "text/plain; charset=utf-8",
+      "X-Content-Type-Options": "nosniff",
+      "Content-Length": String(body.length),
+      ...headers,
+    })
+    .end(body);
+}
+
+function moved(req: IncomingMessage, res: ServerResponse, location: string, query: string): void {
+  const target = location + query;
+  if (req.method !== "GET" && req.method !== "HEAD") {
+    res.writeHead(307, { Location: target, "Content-Length": "0" }).end();
+    return;
+  }
+  const safe = target.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+  const body = Buffer.from(`<a href="${safe}">Moved Permanently</a>.\n\n`);
+  res
+    .writeHead(301, {
+      Location: target,
+      "Content-Type": "text/html; charset=utf-8",
+      "Content-Length": String(body.length),
+    })
+    .end(body);
+}
+
+/** True when the caller is a browser that wants a page: it names HTML, or is the page router fetching a part of one. */
+function wantsPage(req: IncomingMessage): boolean {
+  return req.headers.rsc !== undefined || (req.headers.accept ?? "").includes("text/html");
+}
+
+async function route(req: IncomingMessage, res: ServerResponse, options: FrontOptions): Promise<void> {
+  const method = req.method ?? "GET";
+  const url = req.url ?? "/";
+  if (!url.startsWith("/")) {
+    // "OPTIONS *" asks about the server as a whole; an absolute-form target is for proxies.
+    plain(
+      res,
+      method === "OPTIONS" ? 200 : 400,
+      method === "OPTIONS" ? "" : "the request target must be a path\n",
+    );
+    return;
+  }
+  const cut = url.indexOf("?");
+  const path = cut < 0 ? url : url.slice(0, cut);
+  const query = cut < 0 ? "" : url.slice(cut);
+  const { api, pages } = options;
+  const apiMatch = api.routes.match(method, path);
+  const pageMatch = pages.routes.match(method, path);
+  if (pageMatch.kind === "found" && (apiMatch.kind !== "found" || wantsPage(req)))
+    return pages.handle(req, res);
+  if (apiMatch.kind === "found") return api.handle(req, res);
+  const allow = api.routes.allow(path) ?? pages.routes.allow(path);
+  if (allow && method === "OPTIONS") {
+    res.writeHead(200, { Allow: allow, "Content-Length": "0" }).end();
+    return;
+  }
+  if (allow) return plain(res, 405, "Method Not Allowed\n", { Allow: allow });
+  if (apiMatch.kind === "moved") return moved(req, res, apiMatch.location, query);
+  if (pageMatch.kind === "moved") return moved(req, res, pageMatch.location, query);
+  if (wantsPage(req) && (method === "GET" || method === "HEAD")) return pages.handle(req, res);
+  return plain(res, 404, "404 page not found\n");
+}
+
+/** The request listener of the one HTTP server. Never throws; a failure becomes a reply or a cut connection. */
+export function createFront(options: FrontOptions): (req: IncomingMessage, res: ServerResponse) => void {
+  return (req, res) => {
+    const started = performance.now();
+    const requestId = requestIdOf(first(req.headers["x-request-id"]));
+    req.headers["x-request-id"] = requestId;
+    const path = (req.url ?? "/").split("?", 1)[0] ?? "/";
+    if (preflight(req, res)) return;
+    res.setHeader("Server", options.product);
+    res.setHeader("X-Request-ID", requestId);
+    res.setHeader("Vary", "Origin");
+    if (req.headers.origin && CORS_METHODS.has(req.method ?? "")) {
+      res.setHeader("Access-Control-Allow-Origin", "*");
+      res.setHeader("Access-Control-Expose-Headers", EXPOSED);
+    }
+    res.once("close", () => {
+      const status = res.writableFinished ? res.statusCode : 499;
+      options.onFinish({
+        requestId,
+        method: req.method ?? "",
+        path,
+        status,
+        durationMs: Math.round(performance.now() - started),
+      });
+    });
+    route(req, res, options).catch((error: unknown) => {
+      if (res.headersSent) {
+        res.destroy();
+        return;
+      }
+      const reply = failureReply(error, dialectOf(path), requestId);
+      res.writeHead(reply.status, {
+        ...reply.headers,
+        "Content-Length": String(Buffer.byteLength(reply.body)),
+      });
+      res.end(req.method === "HEAD" ? undefined : reply.body);
+    });
+  };
+}

@@ -1,0 +1,55 @@
+/** The web process: one HTTP server, machine API first, pages for the rest. */
+import { createServer } from "node:http";
+import next from "next";
+import { createMachineApi } from "./api/app.ts";
+import { PAGE_ROUTES } from "./app/page-routes.ts";
+import { loadConfigOrExit } from "./lib/config/load.ts";
+import { createFront } from "./lib/http/front.ts";
+import { RouteTable } from "./lib/http/route-table.ts";
+import { createRuntime } from "./lib/runtime.ts";
+import { setPageContext } from "./lib/services/current.ts";
+import packageJson from "./package.json" with { type: "json" };
+
+const SHUTDOWN_MS = 10_000;
+
+async function main(): Promise<void> {
+  const config = loadConfigOrExit();
+  const runtime = await createRuntime(config, "web");
+  const { log, services } = runtime;
+  const publicUrl = config.http.externalUrl.replace(/\/+$/, "");
+  setPageContext({ services, publicUrl, pxeUrl: config.http.externalPxeUrl.replace(/\/+$/, "") });
+
+  const pages = next({ dev: config.development, dir: config.appDir, customServer: true });
+  await pages.prepare();
+  const handlePage = pages.getRequestHandler();
+
+  const front = createFront({
+    product: `Image Factory (Casthouse ${packageJson.version})`,
+    api: createMachineApi({
+      services,
+      publicUrl,
+      onFailure: (err, entry) => log.error({ err, ...entry }, "request failed"),
+    }),
+    pages: { routes: new RouteTable(PAGE_ROUTES), handle: (req, res) => handlePage(req, res) },
+    onFinish: (entry) => log.info(entry, "request"),
+  });
+  const server = createServer(front);
+  server.keepAliveTimeout = 65_000;
+  server.listen(config.http.port, config.http.host, () => {
+    log.info({ host: config.http.host, port: config.http.port, url: publicUrl }, "web is ready");
+  });
+
+  const stop = async (signal: string) => {
+    log.info({ signal }, "web is stopping");
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeIdleConnections();
+    await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, SHUTDOWN_MS))]);
+    server.closeAllConnections();
+    await runtime.close();
+    process.exit(0);
+  };
+  process.once("SIGTERM", (s) => void stop(s));
+  process.once("SIGINT", (s) => void stop(s));
+}
+
+await main();
