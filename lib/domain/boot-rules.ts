@@ -1,0 +1,53 @@
+/** Which boot loader an image gets and how large that makes its disk. */
+import type { Arch } from "./asset.ts";
+import { quirks } from "./quirks.ts";
+import type { Bootloader } from "./recipe-types.ts";
+
+const MIB = 1024 * 1024;
+const BIOS_MIB = 1;
+/** The base sizes of platforms already count a BOOT partition of this size. */
+const COUNTED_BOOT_MIB = 1000;
+
+export interface BootTarget {
+  version: string;
+  arch: Arch;
+  secureboot: boolean;
+}
+
+/**
+ * The boot loader of a disk image, and of an ISO from 1.12. SecureBoot always means systemd-boot, whatever was chosen;
+ * otherwise the choice stands, and without one the release and the architecture decide.
+ */
+export function resolveBootloader(target: BootTarget, chosen: Bootloader | null): Bootloader {
+  if (target.secureboot) return "sd-boot";
+  if (chosen !== null) return chosen;
+  if (!quirks(target.version).systemdBootForUefi) return "grub";
+  return target.arch === "arm64" ? "sd-boot" : "dual-boot";
+}
+
+/** Whole disk in bytes: the base size plus what the release's BOOT partition and a second boot loader need. */
+export function diskSize(baseBytes: number, version: string, bootloader: Bootloader): number {
+  const bootMiB = quirks(version).bootSizeMiB;
+  const second = bootloader === "dual-boot" ? BIOS_MIB + bootMiB : 0;
+  return baseBytes + (bootMiB - COUNTED_BOOT_MIB + second) * MIB;
+}
+
+export type IsoVariant = "grub-only" | "hybrid" | "uefi-only";
+
+/**
+ * How an ISO boots: by GRUB alone, by GRUB and systemd-boot, or by systemd-boot alone. The boot loader of a recipe
+ * decides from 1.12; 1.10 and 1.11 are hybrid on both architectures.
+ */
+export function isoVariant(target: BootTarget, bootloader: Bootloader | null): IsoVariant {
+  if (target.secureboot) return "uefi-only";
+  const rules = quirks(target.version);
+  if (!rules.isoBootloader) return rules.systemdBootForUefi ? "hybrid" : "grub-only";
+  switch (bootloader ?? resolveBootloader(target, null)) {
+    case "dual-boot":
+      return "hybrid";
+    case "sd-boot":
+      return "uefi-only";
+    case "grub":
+      return "grub-only";
+  }
+}
