@@ -1,0 +1,19 @@
+/** What a document may hold at most; hostile input ends here, real schematics stay far below. docs/schematics.md. */
+
+/** Bytes of a schematic text. */
+export const MAX_TEXT_BYTES = 1024 * 1024;
+
+/** Nesting of lists and maps. */
+export const MAX_DEPTH = 100;
+
+/** Values that aliases may add to a document, counted after expansion. */
+export const MAX_ALIASED_NODES = 10_000;
+
+/** Characters that aliases may add to a document, counted after expansion. */
+export const MAX_ALIASED_CHARACTERS = 1024 * 1024;
+
+/** Type errors reported for one document; later ones are left out. */
+export const MAX_REPORTED_ERRORS = 1000;
+
+/** Characters of the canonical text. */
+export const MAX_CANONICAL_CHARACTERS = 8 * 1024 * 1024;
