@@ -14,6 +14,8 @@ export const STATUS = {
   internal: 500,
   not_implemented: 501,
   cancelled: 503,
+  /** What the source registry sent is damaged, hostile or not signed as it must be. */
+  source_invalid: 502,
   queue_full: 503,
   upstream_unavailable: 503,
   timed_out: 504,

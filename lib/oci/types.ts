@@ -25,18 +25,47 @@ export interface ResolvedManifest {
   json: unknown;
 }
 
+/** The image of one platform. */
+export interface PlatformImage {
+  /** Digest of the platform's own manifest. */
+  digest: string;
+  manifest: ImageManifest;
+  /** Of the index, its entry and the manifest; the later wins. */
+  annotations: Record<string, string>;
+}
+
 /** Access to the images of the source registry, by repository path and digest. Everything read is verified. */
 export interface SourceImages {
   /** All tags, following pagination. not_found when the repository does not exist. */
   tags(repository: string, signal?: AbortSignal): Promise<string[]>;
+  /** Digest a tag or digest has in the registry now, null when there is none. For looking: no signature is checked. */
+  findDigest(repository: string, reference: string, signal?: AbortSignal): Promise<string | null>;
+  /** Manifest or index behind a tag or digest, null when there is none. For looking: no signature is checked. */
+  findManifest(repository: string, reference: string, signal?: AbortSignal): Promise<ResolvedManifest | null>;
   /** Digest a tag points at now; null when the tag does not exist. Signature rules are applied here. */
   resolveTag(repository: string, tag: string, signal?: AbortSignal): Promise<string | null>;
   /** Manifest of one platform: an index is followed to linux/<arch>, a single manifest is taken as it is. */
-  platformManifest(repository: string, digest: string, arch: string, signal?: AbortSignal): Promise<{ digest: string; manifest: ImageManifest; annotations: Record<string, string> }>;
+  platformManifest(
+    repository: string,
+    digest: string,
+    arch: string,
+    signal?: AbortSignal,
+  ): Promise<PlatformImage>;
   /** Local path of a layer blob, downloaded (with resume), digest-checked and kept in the cache. */
-  blob(repository: string, descriptor: Descriptor, signal?: AbortSignal, onBytes?: (received: number, total: number) => void): Promise<string>;
+  blob(
+    repository: string,
+    descriptor: Descriptor,
+    signal?: AbortSignal,
+    onBytes?: (received: number, total: number) => void,
+  ): Promise<string>;
   /** Flattened tree (whiteouts applied, traversal refused) of one platform under dir; only paths that pass the filter. */
-  extract(repository: string, digest: string, arch: string, dir: string, options?: ExtractOptions): Promise<ExtractedTree>;
+  extract(
+    repository: string,
+    digest: string,
+    arch: string,
+    dir: string,
+    options?: ExtractOptions,
+  ): Promise<ExtractedTree>;
 }
 
 export interface ExtractOptions {

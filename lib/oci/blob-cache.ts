@@ -1,0 +1,183 @@
+/** The folder of verified blobs, blobs/sha256/<hex>: what is in it under a digest has that digest. */
+import { createHash, randomUUID } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { digestOf } from "./manifest.ts";
+import { digestHex } from "./reference.ts";
+import { wrongBytes } from "./registry-client.ts";
+import { SingleFlight } from "./single-flight.ts";
+
+/** A shared store behind the folder, for example the object store: asked before the registry, told after it. */
+export interface SecondLevel {
+  /** Puts the blob into `path`; false when the store does not have it. */
+  fetch(hex: string, path: string, signal: AbortSignal): Promise<boolean>;
+  /** Keeps a copy of the file; the file stays. */
+  keep(hex: string, path: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface BlobCacheOptions {
+  /** Folder below which blobs/ is made. */
+  dir: string;
+  secondLevel?: SecondLevel | undefined;
+  /** Told about failures of the second level, which never fail a fetch. */
+  onWarning?: ((message: string, cause: unknown) => void) | undefined;
+}
+
+export interface BlobWanted {
+  digest: string;
+  /** Exact size; null when only the digest is known. */
+  sizeBytes: number | null;
+}
+
+export interface BlobWait {
+  signal?: AbortSignal | undefined;
+  onBytes?: ((receivedBytes: number) => void) | undefined;
+}
+
+/** Writes the blob into a new file and gives the digest of what it wrote. */
+export type FillBlob = (
+  path: string,
+  signal: AbortSignal,
+  onBytes: (receivedBytes: number) => void,
+) => Promise<string>;
+
+const STALE_PARTIAL_MS = 24 * 60 * 60 * 1000;
+
+/** Blobs by digest with one download per digest at a time, however many ask. */
+export class BlobCache {
+  readonly #blobs: string;
+  readonly #partials: string;
+  readonly #options: BlobCacheOptions;
+  readonly #flights = new SingleFlight<string, number>();
+  /** Size and change time of files whose digest this process has checked. */
+  readonly #checked = new Map<string, string>();
+  #prepared: Promise<void> | null = null;
+
+  constructor(options: BlobCacheOptions) {
+    this.#options = options;
+    this.#blobs = join(options.dir, "blobs", "sha256");
+    this.#partials = join(options.dir, "blobs", "partial");
+  }
+
+  /** Path of the blob; `fill` writes it into a new file when neither level has it. Bytes of another digest are refused. */
+  async get(wanted: BlobWanted, fill: FillBlob, wait: BlobWait = {}): Promise<string> {
+    const hex = digestHex(wanted.digest);
+    return this.#flights.join(hex, (signal, report) => this.#materialize(wanted, fill, signal, report), {
+      signal: wait.signal,
+      onProgress: wait.onBytes,
+    });
+  }
+
+  /** Bytes of a small blob that is in the folder; null when it is not there or damaged. */
+  async readSmall(digest: string, maxBytes: number): Promise<Uint8Array | null> {
+    const path = join(this.#blobs, digestHex(digest));
+    const found = await stat(path).catch(() => null);
+    if (!found || found.size > maxBytes) return null;
+    const bytes = await readFile(path).catch(() => null);
+    return bytes !== null && digestOf(bytes) === digest ? bytes : null;
+  }
+
+  /** Keeps small bytes (a manifest) under their own digest. */
+  async writeSmall(bytes: Uint8Array): Promise<void> {
+    await this.#prepare();
+    const partial = join(this.#partials, randomUUID());
+    await writeFile(partial, bytes);
+    await rename(partial, join(this.#blobs, digestHex(digestOf(bytes))));
+  }
+
+  async #materialize(
+    wanted: BlobWanted,
+    fill: FillBlob,
+    signal: AbortSignal,
+    report: (receivedBytes: number) => void,
+  ): Promise<string> {
+    const hex = digestHex(wanted.digest);
+    const path = join(this.#blobs, hex);
+    if (await this.#isWhole(path, wanted)) return path;
+    await this.#prepare();
+    const partial = join(this.#partials, `${hex}.${randomUUID()}`);
+    try {
+      const shared = await this.#fetchShared(wanted, partial, signal);
+      if (!shared) {
+        const written = await fill(partial, signal, report);
+        if (written !== wanted.digest) throw wrongBytes(`the blob ${wanted.digest}`, wanted.digest, written);
+      }
+      await rename(partial, path);
+      this.#checked.delete(partial);
+      this.#checked.set(path, await fingerprint(path));
+      if (!shared) await this.#keepShared(hex, path, signal);
+      return path;
+    } finally {
+      await rm(partial, { force: true });
+    }
+  }
+
+  /** True when the file is there with the right size and digest; a damaged one is removed. */
+  async #isWhole(path: string, wanted: BlobWanted): Promise<boolean> {
+    const mark = await fingerprint(path).catch(() => null);
+    if (mark === null) return false;
+    if (this.#checked.get(path) === mark) return true;
+    const { size } = await stat(path);
+    const fits = wanted.sizeBytes === null || wanted.sizeBytes === size;
+    if (fits && (await fileDigest(path)) === wanted.digest) {
+      this.#checked.set(path, mark);
+      return true;
+    }
+    await rm(path, { force: true });
+    return false;
+  }
+
+  async #fetchShared(wanted: BlobWanted, path: string, signal: AbortSignal): Promise<boolean> {
+    try {
+      const fetched = await this.#options.secondLevel?.fetch(digestHex(wanted.digest), path, signal);
+      if (fetched && (await this.#isWhole(path, wanted))) return true;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      this.#options.onWarning?.("the shared blob store cannot be read", error);
+    }
+    await rm(path, { force: true });
+    return false;
+  }
+
+  async #keepShared(hex: string, path: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#options.secondLevel?.keep(hex, path, signal);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      this.#options.onWarning?.("the shared blob store cannot be written", error);
+    }
+  }
+
+  #prepare(): Promise<void> {
+    this.#prepared ??= prepare(this.#blobs, this.#partials).catch((error: unknown) => {
+      this.#prepared = null;
+      throw error;
+    });
+    return this.#prepared;
+  }
+}
+
+/** Makes the folders and removes what a killed process left half done a day ago or earlier. */
+async function prepare(blobs: string, partials: string): Promise<void> {
+  await mkdir(blobs, { recursive: true });
+  await mkdir(partials, { recursive: true });
+  const oldest = Date.now() - STALE_PARTIAL_MS;
+  for (const name of await readdir(partials)) {
+    const path = join(partials, name);
+    const found = await stat(path).catch(() => null);
+    if (found && found.mtimeMs < oldest) await rm(path, { force: true });
+  }
+}
+
+async function fingerprint(path: string): Promise<string> {
+  const { size, mtimeMs, ino } = await stat(path);
+  return `${size} ${mtimeMs} ${ino}`;
+}
+
+async function fileDigest(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
+  return `sha256:${hash.digest("hex")}`;
+}

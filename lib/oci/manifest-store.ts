@@ -1,0 +1,30 @@
+/** Manifests by digest are kept in the blob folder: they never change, and are there when the registry is away. */
+import type { BlobCache } from "./blob-cache.ts";
+import { toResolvedManifest } from "./manifest.ts";
+import { isDigest } from "./reference.ts";
+import { imageName, MAX_MANIFEST_BYTES, type RegistryClient } from "./registry-client.ts";
+import type { ResolvedManifest } from "./types.ts";
+
+export class ManifestStore {
+  readonly #client: RegistryClient;
+  readonly #blobs: BlobCache;
+
+  constructor(client: RegistryClient, blobs: BlobCache) {
+    this.#client = client;
+    this.#blobs = blobs;
+  }
+
+  /** Address of the registry for messages. */
+  get registry(): string {
+    return this.#client.name;
+  }
+
+  /** The manifest under a digest (from the folder when it is there) or under a tag (always asked); null when there is none. */
+  async find(repository: string, reference: string, signal?: AbortSignal): Promise<ResolvedManifest | null> {
+    const kept = isDigest(reference) ? await this.#blobs.readSmall(reference, MAX_MANIFEST_BYTES) : null;
+    if (kept) return toResolvedManifest(imageName(repository, reference), kept, null);
+    const manifest = await this.#client.getManifest(repository, reference, signal);
+    if (manifest) await this.#blobs.writeSmall(manifest.bytes);
+    return manifest;
+  }
+}
