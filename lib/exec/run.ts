@@ -4,6 +4,7 @@ import { constants } from "node:fs";
 import { access, type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { AppError } from "../errors/app-error.ts";
+import { childEnvironment } from "./child-environment.ts";
 import { OutputTail } from "./output-tail.ts";
 import { TOOLS, type ToolName } from "./tools.ts";
 
@@ -69,7 +70,7 @@ export function createRunTool(settings: RunToolSettings = {}): RunTool {
     try {
       const child = spawn(tool, args, {
         ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-        env: { ...base, ...options.env },
+        env: childEnvironment(base, options.env),
         detached: true,
         stdio: [
           files.stdin?.fd ?? (options.stdin === undefined ? "ignore" : "pipe"),

@@ -21,9 +21,17 @@ export interface ByteRange {
 export interface ObjectStore {
   readonly kind: "directory" | "s3";
   /** Writes a stream; the object appears whole or not at all. An existing object is replaced whole. */
-  put(key: string, source: Readable, options?: { contentType?: string; signal?: AbortSignal }): Promise<PutResult>;
+  put(
+    key: string,
+    source: Readable,
+    options?: { contentType?: string; signal?: AbortSignal },
+  ): Promise<PutResult>;
   /** Like put, from a file that the caller gives away (it may be moved instead of copied). */
-  putFile(key: string, path: string, options?: { contentType?: string; signal?: AbortSignal }): Promise<PutResult>;
+  putFile(
+    key: string,
+    path: string,
+    options?: { contentType?: string; signal?: AbortSignal },
+  ): Promise<PutResult>;
   /** Null when there is no such object. */
   head(key: string): Promise<StoredObject | null>;
   /** Streams the object or a part; not_found when absent. Reading never holds more than a few chunks in memory. */
