@@ -17,6 +17,13 @@ export const OP_VERSIONS = {
   "grub-iso": 1,
   iso: 1,
   // disk images
+  "disk-esp": 1,
+  "boot-image": 1,
+  "grub-core": 1,
+  "disk-image": 1,
+  qcow2: 1,
+  packed: 1,
+  "packed-part": 1,
 } as const satisfies Record<string, number>;
 
 export type OpName = keyof typeof OP_VERSIONS;

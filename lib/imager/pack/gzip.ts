@@ -17,7 +17,8 @@ const PARALLEL = 4;
 
 /** Bytes around the packed file that are not part of it: a tar header before, closing zeros behind. */
 export interface GzipFrame {
-  fileName: string;
+  /** Goes into the header; null leaves it out. */
+  fileName: string | null;
   before: Uint8Array;
   after: Uint8Array;
   /** True: runs of zeros are left out, the header before says where they are. */
@@ -103,15 +104,12 @@ async function addZeros(member: Member, length: number): Promise<void> {
   count(member, crc32OfZeros(length), length);
 }
 
-/** Takes over the deflate data of a packed part, without its header, its empty last block and its trailer. */
+/** Takes over the deflate data of a packed part, without header, empty last block and trailer. */
 async function addPart(member: Member, part: FileHandle, length: number): Promise<void> {
   const { size } = await part.stat();
-  const headBytes = gzipHeader(PART_NAME).length;
+  const headBytes = gzipHeader(null).length;
   const tailBytes = gzipTail(0, 0).length;
   const trailer = await readBytes(part, size - TRAILER_BYTES, TRAILER_BYTES);
   await member.output.copy(part, headBytes, size - headBytes - tailBytes);
   count(member, trailer.readUInt32LE(0), length);
 }
-
-/** Name inside the header of packed parts; its length tells where their deflate data begins. */
-export const PART_NAME = "part";

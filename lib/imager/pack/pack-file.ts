@@ -1,9 +1,9 @@
 /** Compresses a disk image or a file that lies in one, without reading its holes. */
 import { open, stat } from "node:fs/promises";
 import { sparseTarHeader, tarEndBytes } from "../../formats/gnu-sparse-tar.ts";
-import { SOURCE_DATE_SECONDS } from "../source-date.ts";
+import { SOURCE_DATE_EPOCH } from "../epoch.ts";
 import type { StepContext } from "../types.ts";
-import { type GzipFrame, PART_NAME, packGzip } from "./gzip.ts";
+import { type GzipFrame, packGzip } from "./gzip.ts";
 import { findSegments, type Segment } from "./segments.ts";
 import { type PackJob, packXz } from "./xz.ts";
 import { packZstd } from "./zstd.ts";
@@ -35,8 +35,7 @@ export async function packFile(request: PackRequest, ctx: StepContext): Promise<
   const source = await open(request.path, "r");
   const parts = request.known.map(({ packed }) => packed);
   const job: PackJob = { source, segments, parts, output: request.output };
-  const name = request.name ?? PART_NAME;
-  const plain: GzipFrame = { fileName: name, before: EMPTY, after: EMPTY, skipZeros: false };
+  const plain: GzipFrame = { fileName: request.name, before: EMPTY, after: EMPTY, skipZeros: false };
   try {
     switch (request.format) {
       case ".xz":
@@ -48,7 +47,7 @@ export async function packFile(request: PackRequest, ctx: StepContext): Promise<
       case ".tar.gz": {
         const { size } = await stat(request.path);
         const tar = tarFrame(segments, size);
-        return await packGzip(job, { ...plain, ...tar, fileName: `${name}.tar`, skipZeros: true }, ctx);
+        return await packGzip(job, { ...tar, fileName: null, skipZeros: true }, ctx);
       }
     }
   } finally {
@@ -57,7 +56,6 @@ export async function packFile(request: PackRequest, ctx: StepContext): Promise<
 }
 
 const EMPTY = new Uint8Array(0);
-const TAR_BLOCK = 512;
 
 /** Header and end of an archive with the one member disk.raw, whose zeros are left out. */
 function tarFrame(segments: readonly Segment[], sizeBytes: number): Pick<GzipFrame, "before" | "after"> {
@@ -68,7 +66,7 @@ function tarFrame(segments: readonly Segment[], sizeBytes: number): Pick<GzipFra
     if (last !== undefined && last.offset + last.length === segment.offset) last.length += segment.length;
     else extents.push({ offset: segment.offset, length: segment.length });
   }
-  const before = sparseTarHeader({ name: "disk.raw", sizeBytes, extents, mtime: SOURCE_DATE_SECONDS });
+  const before = sparseTarHeader({ name: "disk.raw", sizeBytes, extents, mtime: SOURCE_DATE_EPOCH });
   const stored = extents.reduce((sum, { length }) => sum + length, before.length);
-  return { before, after: new Uint8Array(tarEndBytes(stored + ((TAR_BLOCK - (stored % TAR_BLOCK)) % TAR_BLOCK)) + ((TAR_BLOCK - (stored % TAR_BLOCK)) % TAR_BLOCK)) };
+  return { before, after: new Uint8Array(tarEndBytes(stored)) };
 }

@@ -1,6 +1,5 @@
 /** Cuts a disk image into runs of zeros, known files whose compressed form is at hand, and other data. */
-import { type FileHandle, open, stat } from "node:fs/promises";
-import { readFile } from "node:fs/promises";
+import { type FileHandle, open, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { StepContext } from "../types.ts";
@@ -15,6 +14,8 @@ export type Segment =
   | { kind: "data"; offset: number; length: number }
   /** A whole known file; `index` is its place in the list of known files. */
   | { kind: "known"; index: number; offset: number; length: number };
+
+type KnownSegment = Extract<Segment, { kind: "known" }>;
 
 interface KnownFile {
   file: FileHandle;
@@ -92,9 +93,17 @@ async function scanExtent(
     const chunk = buffer.subarray(0, bytesRead);
     const hit = await findKnown(image, chunk, at, end, known);
     addData(segments, hit === null ? chunk : chunk.subarray(0, hit.offset - at), at);
-    if (hit !== null) segments.add(hit);
-    at = hit === null ? at + bytesRead : hit.offset + hit.length;
+    at = hit === null ? at + bytesRead : addKnown(segments, hit, end);
   }
+}
+
+/** Adds a known file and what is left of its last sector, so that data always ends with a sector; gives that end. */
+function addKnown(segments: SegmentList, hit: KnownSegment, end: number): number {
+  segments.add(hit);
+  const hitEnd = hit.offset + hit.length;
+  const rest = Math.min((SECTOR - (hitEnd % SECTOR)) % SECTOR, end - hitEnd);
+  if (rest > 0) segments.add({ kind: "data", offset: hitEnd, length: rest });
+  return hitEnd + rest;
 }
 
 /** The first known file that begins in this chunk. */
@@ -104,7 +113,7 @@ async function findKnown(
   start: number,
   end: number,
   known: readonly KnownFile[],
-): Promise<Extract<Segment, { kind: "known" }> | null> {
+): Promise<KnownSegment | null> {
   const first = (SECTOR - (start % SECTOR)) % SECTOR;
   for (let at = first; at + HEAD_BYTES <= chunk.length; at += SECTOR) {
     for (const [index, { file, length, head }] of known.entries()) {
@@ -118,7 +127,12 @@ async function findKnown(
   return null;
 }
 
-async function sameBytes(image: FileHandle, offset: number, file: FileHandle, length: number): Promise<boolean> {
+async function sameBytes(
+  image: FileHandle,
+  offset: number,
+  file: FileHandle,
+  length: number,
+): Promise<boolean> {
   const left = Buffer.alloc(CHUNK);
   const right = Buffer.alloc(CHUNK);
   for (let at = 0; at < length; at += CHUNK) {

@@ -1,0 +1,232 @@
+/** Plans a disk image: partition images, then the disk, then its format and its compression. */
+import { composeCmdline, wipeArgument } from "../../domain/cmdline.ts";
+import { quirks } from "../../domain/quirks.ts";
+import type { Bootloader, Recipe } from "../../domain/recipe-types.ts";
+import { AppError } from "../../errors/app-error.ts";
+import type { GptPartition } from "../../formats/gpt.ts";
+import { grubDiskConfig } from "../../formats/grub-disk-config.ts";
+import { guidFromLabel } from "../../formats/guid.ts";
+import { loaderConf } from "../../formats/loader-conf.ts";
+import type { GrubPlatform } from "../grub-modules.ts";
+import type { Json } from "../types.ts";
+import type { PlanBuilder } from "./builder.ts";
+import { DISK_GUID, diskPartitions } from "./disk-layout.ts";
+import { addInitramfs } from "./initramfs.ts";
+import { addKernel, addSdBoot } from "./inputs.ts";
+import { addUki } from "./uki.ts";
+
+/** META tag that tells the first boot to drop the boot loader that was not used. */
+const DUAL_BOOT_TAG = 0x11;
+
+interface DiskFacts {
+  recipe: Recipe;
+  bootloader: Bootloader;
+  diskBytes: number;
+  partitions: GptPartition[];
+  commandLine: string;
+}
+
+/** Adds all steps of the disk image the recipe describes; gives the id of the last one. */
+export function planImage(b: PlanBuilder, recipe: Recipe): string {
+  const facts = diskFacts(recipe);
+  const disk = addDisk(b, facts);
+  const { disk: profile, outFormat } = recipe.profile;
+  const converted = profile?.format === "qcow2" ? addQcow2(b, disk, profile.formatOptions) : disk;
+  return outFormat === "raw" ? converted : addPacked(b, facts, converted);
+}
+
+/** Checks what the recipe asks for; errors here are seen before a build is queued. */
+function diskFacts(recipe: Recipe): DiskFacts {
+  const { profile, bootloader, diskSizeBytes, version } = recipe;
+  if (profile.disk === undefined || bootloader === null || diskSizeBytes === null) {
+    throw new AppError("internal", "a disk image needs a format, a boot loader and a size", {
+      retryable: false,
+    });
+  }
+  if (bootloader === "dual-boot" && profile.arch === "arm64") {
+    throw new AppError("invalid_input", "dual-boot is not possible on arm64, which has no BIOS", {
+      hint: "Leave out customization.bootloader, or choose sd-boot or grub.",
+      retryable: false,
+    });
+  }
+  if (recipe.overlay !== null) throw missing("disk images with a board overlay");
+  if (profile.disk.format === "ova") throw missing("disk images in the format ova");
+  if (profile.secureboot) throw missing("SecureBoot disk images");
+  // SecureBoot firmware starts only what is signed, and of the boot loaders only systemd-boot is.
+  const loader: Bootloader = profile.secureboot ? "sd-boot" : bootloader;
+  const partitions = diskPartitions(version, loader);
+  return {
+    recipe,
+    bootloader: loader,
+    diskBytes: diskSizeBytes,
+    partitions,
+    commandLine: composeCmdline(recipe),
+  };
+}
+
+const missing = (what: string): AppError =>
+  new AppError("not_implemented", `${what} are not built yet`, {
+    hint: "GET /api/v1/releases and the documentation list what this factory builds.",
+    retryable: false,
+  });
+
+function addDisk(b: PlanBuilder, facts: DiskFacts): string {
+  const { recipe, bootloader, partitions } = facts;
+  const amd64 = recipe.profile.arch === "amd64";
+  const needs = [addEsp(b, facts)];
+  const contents: Json[] = [{ partition: "EFI", need: 0 }];
+  if (bootloader !== "sd-boot") {
+    needs.push(addBoot(b, facts));
+    contents.push({ partition: "BOOT", need: 1 });
+  }
+  const bios = bootloader !== "sd-boot" && amd64;
+  if (bios) needs.push(addGrubCore(b, "i386-pc"));
+  return b.step({
+    id: "disk",
+    op: "disk-image",
+    phase: "disk",
+    title: "Put the partitions together into one disk",
+    params: {
+      diskBytes: facts.diskBytes,
+      sectorSize: recipe.sectorSize,
+      diskGuid: DISK_GUID,
+      entriesOffset: 0,
+      partitions: partitions.map(({ name, type, guid, attributes, size }) => ({
+        name,
+        type,
+        guid,
+        attributes,
+        size,
+      })),
+      contents,
+      grub: bios ? needs.length - 1 : null,
+      meta: metaRecords(facts),
+      footer: recipe.profile.disk?.format === "vhd" ? "vhd" : "none",
+    },
+    needs,
+    part: false,
+  });
+}
+
+/** Null leaves the META partition zero. Values of the schematic never displace the tag of dual-boot. */
+function metaRecords({ recipe, bootloader }: DiskFacts): Json {
+  const records = recipe.meta.map(({ key, value }) => ({ tag: key, value }));
+  if (bootloader === "dual-boot") records.push({ tag: DUAL_BOOT_TAG, value: "dual-boot" });
+  return records.length === 0 ? null : records;
+}
+
+function partitionBytes(facts: DiskFacts, name: string): number {
+  const size = facts.partitions.find((partition) => partition.name === name)?.size;
+  if (typeof size !== "number") throw new AppError("internal", `the disk has no partition ${name}`);
+  return size;
+}
+
+function addEsp(b: PlanBuilder, facts: DiskFacts): string {
+  const { recipe, bootloader, commandLine } = facts;
+  const loaderPath = recipe.profile.arch === "amd64" ? "EFI/boot/BOOTX64.efi" : "EFI/boot/BOOTAA64.efi";
+  const platform = recipe.profile.arch === "amd64" ? "x86_64-efi" : "arm64-efi";
+  const grub = bootloader === "grub";
+  const needs = grub
+    ? [addGrubCore(b, platform)]
+    : [addUki(b, recipe, commandLine, ukiProfiles(facts)), addSdBoot(b, recipe)];
+  const files: Json[] = grub
+    ? [{ path: loaderPath, need: 0 }]
+    : [
+        { path: `EFI/Linux/Talos-${recipe.version}.efi`, need: 0 },
+        { path: loaderPath, need: 1 },
+        { path: "loader/loader.conf", text: loaderConf(null) },
+      ];
+  return b.step({
+    id: "esp",
+    op: "disk-esp",
+    phase: "filesystem",
+    title: "Fill the EFI system partition",
+    params: { sizeBytes: partitionBytes(facts, "EFI"), sectorSize: recipe.sectorSize, files },
+    needs,
+    part: false,
+  });
+}
+
+function ukiProfiles({
+  recipe,
+  commandLine,
+}: DiskFacts): { id: string; title: string; commandLine: string }[] {
+  if (!quirks(recipe.version).ukiProfiles) return [];
+  return [
+    {
+      id: "reset-maintenance",
+      title: "Reset to maintenance mode",
+      commandLine: `${commandLine} ${wipeArgument("image")}`,
+    },
+  ];
+}
+
+function addBoot(b: PlanBuilder, facts: DiskFacts): string {
+  const { recipe, commandLine } = facts;
+  const { version, sectorSize } = recipe;
+  return b.step({
+    id: "boot",
+    op: "boot-image",
+    phase: "filesystem",
+    title: "Fill the BOOT partition with kernel, initramfs and menu",
+    params: {
+      sizeBytes: partitionBytes(facts, "BOOT"),
+      sectorSize,
+      guid: guidFromLabel("BOOT"),
+      grubConfig: grubDiskConfig({ version, commandLine, resetEntry: quirks(version).resetMenuEntry }),
+    },
+    needs: [addKernel(b, recipe), addInitramfs(b, recipe)],
+    part: false,
+  });
+}
+
+function addGrubCore(b: PlanBuilder, platform: GrubPlatform): string {
+  return b.step({
+    id: `grub-${platform}`,
+    op: "grub-core",
+    phase: "bootloader",
+    title: `Make GRUB's core image for ${platform}`,
+    params: { platform },
+    needs: [],
+    part: true,
+  });
+}
+
+function addQcow2(b: PlanBuilder, disk: string, options: string): string {
+  return b.step({
+    id: "qcow2",
+    op: "qcow2",
+    phase: "disk",
+    title: "Convert the disk to qcow2",
+    params: { options },
+    needs: [disk],
+    part: false,
+  });
+}
+
+/** Kernel and initramfs fill most of a disk; packed once, they serve every disk that holds them. */
+function addPacked(b: PlanBuilder, { recipe }: DiskFacts, disk: string): string {
+  const { platform, arch, disk: profile, outFormat: format } = recipe.profile;
+  const partFormat = format === ".tar.gz" ? ".gz" : format;
+  const known = [addKernel(b, recipe), addInitramfs(b, recipe)].flatMap((id) => [
+    id,
+    b.step({
+      id: `packed-${id}`,
+      op: "packed-part",
+      phase: "compress",
+      title: `Compress the ${id}`,
+      params: { format: partFormat },
+      needs: [id],
+      part: true,
+    }),
+  ]);
+  return b.step({
+    id: "packed",
+    op: "packed",
+    phase: "compress",
+    title: "Compress the disk, holes left out",
+    params: { format, name: `${platform}-${arch}.${profile?.format ?? "raw"}` },
+    needs: [disk, ...known],
+    part: false,
+  });
+}
