@@ -1,0 +1,87 @@
+/** Command lines for xorriso that lay out the three kinds of ISO. */
+
+export const ISO_VARIANTS = ["grub", "hybrid", "uefi"] as const;
+/** grub: GRUB for BIOS and EFI. hybrid: GRUB for BIOS, systemd-boot for EFI. uefi: systemd-boot alone. */
+export type IsoVariant = (typeof ISO_VARIANTS)[number];
+
+export interface IsoDescription {
+  variant: IsoVariant;
+  out: string;
+  /** Path in the ISO and file or folder on disk, in the order in which content is stored. */
+  grafts: { path: string; source: string }[];
+  /** File with one line per stored file, "weight path": libisofs otherwise stores in the order of inode numbers. */
+  weights: string;
+  /** Image of the EFI system partition; null for variant grub, which has its own FAT image in the tree. */
+  esp: string | null;
+  /** First sectors for USB sticks, for variants with GRUB. */
+  hybridMbr: string;
+  /** BIOS boot image inside the ISO, for variants with GRUB. */
+  elToritoPath: string;
+  /** YYYYMMDDhhmmsscc, also the seed of all GPT GUIDs. */
+  date: string;
+  /** The same moment in seconds since 1970. */
+  epoch: number;
+  /** Null for releases whose ISOs carry no name. */
+  label: { volumeId: string; volumeSetId: string } | null;
+}
+
+const escapeGraft = (path: string): string => path.replace(/[\\=]/g, (character) => `\\${character}`);
+
+/** BIOS boot image and the master boot record that starts it from a stick. */
+const bios = ({ elToritoPath, hybridMbr }: IsoDescription): string[] => [
+  ...["-b", elToritoPath, "-no-emul-boot", "-boot-load-size", "4", "-boot-info-table", "--grub2-boot-info"],
+  ...["--grub2-mbr", hybridMbr],
+];
+
+/** The ESP as an appended partition that is at the same time the EFI boot image; nothing is stored twice. */
+const appendedEsp = (esp: string): string[] => [
+  ...["-e", "--interval:appended_partition_2:all::", "-append_partition", "2", "0xef", esp],
+  ...[
+    "-partition_cyl_align",
+    "all",
+    "-partition_offset",
+    "16",
+    "-iso_mbr_part_type",
+    "0x83",
+    "-no-emul-boot",
+  ],
+];
+
+/** EFI boot from a FAT image inside the tree, and an HFS+ view for old Macs. */
+const EFI_IN_TREE = [
+  ...["-hfsplus", "-apm-block-size", "2048", "-hfs-bless-by", "i", "/System/Library/CoreServices/boot.efi"],
+  ...["--efi-boot", "efi.img", "-efi-boot-part", "--efi-boot-image", "--protective-msdos-label"],
+];
+
+function layoutArguments(iso: IsoDescription): string[] {
+  const esp = iso.esp ?? "";
+  switch (iso.variant) {
+    case "grub":
+      return [...bios(iso), ...EFI_IN_TREE, "-r"];
+    case "hybrid":
+      return [
+        ...bios(iso),
+        "--protective-msdos-label",
+        "-r",
+        "-eltorito-alt-boot",
+        "-appended_part_as_gpt",
+        ...appendedEsp(esp),
+      ];
+    case "uefi":
+      return [...appendedEsp(esp), "-uid", "0", "-gid", "0", "-dir-mode", "0755", "-file-mode", "0644"];
+  }
+}
+
+/** Arguments for the program xorriso (GNU xorriso 1.5, mkisofs emulation and native commands). */
+export function xorrisoArguments(iso: IsoDescription): string[] {
+  return [
+    ...["-as", "mkisofs", "-quiet", "-graft-points", "-iso-level", "3", `--modification-date=${iso.date}`],
+    ...layoutArguments(iso),
+    ...["--sort-weight-list", iso.weights, "-o", iso.out],
+    ...iso.grafts.map(({ path, source }) => `${escapeGraft(path)}=${escapeGraft(source)}`),
+    "--",
+    ...(iso.variant === "uefi" ? ["-chmod", "0444", "/loader/random-seed", "--"] : []),
+    ...["-volume_date", "all_file_dates", `=${iso.epoch}`, "-volume_date", "uuid", iso.date],
+    ...(iso.label ? ["-volid", iso.label.volumeId, "-volset-id", iso.label.volumeSetId] : []),
+  ];
+}

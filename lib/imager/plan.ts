@@ -1,0 +1,94 @@
+/** From a resolved recipe to the plan of its asset: inputs with digests, steps with content keys. Pure. */
+import { composeCmdline } from "../domain/cmdline.ts";
+import { quirks } from "../domain/quirks.ts";
+import type { Recipe } from "../domain/recipe-types.ts";
+import { AppError, invalidInput } from "../errors/app-error.ts";
+import { type PlanBuilder, planBuilder } from "./plan/builder.ts";
+import { planImage } from "./plan/image.ts";
+import { addInitramfs } from "./plan/initramfs.ts";
+import { addKernel } from "./plan/inputs.ts";
+import { addIso } from "./plan/iso.ts";
+import { addUki } from "./plan/uki.ts";
+import type { BuildPlan, Json } from "./types.ts";
+
+/**
+ * The plan for the asset of `recipe`. Equal recipes give equal plans; what does not change the bytes does not change
+ * the key. Throws invalid_input for what a release cannot have, not_implemented for what is not built yet.
+ */
+export function planAsset(recipe: Recipe): BuildPlan {
+  refuseWhatIsMissing(recipe);
+  const b = planBuilder();
+  return b.finish(recipe, addAsset(b, recipe));
+}
+
+function addAsset(b: PlanBuilder, recipe: Recipe): string {
+  switch (recipe.profile.kind) {
+    case "kernel":
+      return addCopy(b, addKernel(b, recipe));
+    case "cmdline":
+      return b.step({
+        id: "command-line",
+        op: "command-line",
+        phase: "fetch",
+        title: "Write the kernel command line",
+        params: { text: composeCmdline(recipe) },
+        needs: [],
+        part: false,
+      });
+    case "initramfs":
+      return addInitramfs(b, recipe);
+    case "uki":
+      if (!quirks(recipe.version).uki) {
+        throw invalidInput(`${recipe.version} has no unified kernel images`, {
+          hint: "They exist from v1.5.0 on.",
+        });
+      }
+      return addUki(b, recipe, composeCmdline(recipe), []);
+    case "iso":
+      return addIso(b, recipe);
+    case "image":
+      return planImage(b, recipe);
+    case "installer":
+      throw missing("installer images");
+  }
+}
+
+const addCopy = (b: PlanBuilder, file: string): string =>
+  b.step({
+    id: "copy",
+    op: "copy",
+    phase: "fetch",
+    title: "Take the file as it is",
+    params: {},
+    needs: [file],
+    part: false,
+  });
+
+const missing = (what: string): AppError =>
+  new AppError("not_implemented", `${what} are not built yet`, { retryable: false });
+
+/** Kernel and command line are the same with and without an overlay, and a kernel the same with and without SecureBoot. */
+function refuseWhatIsMissing({ profile, overlay }: Recipe): void {
+  if (profile.kind === "kernel" || profile.kind === "cmdline") return;
+  if (profile.kind === "installer") throw missing("installer images");
+  if (profile.secureboot) throw missing("SecureBoot images");
+  if (overlay !== null) throw missing(`images with the board overlay ${overlay.entry.name}`);
+}
+
+/** The plan as it may be shown or logged: an embedded machine configuration is replaced by its length. Keys stay. */
+export function redactPlan(plan: BuildPlan): BuildPlan {
+  const secret = plan.steps.some(({ op }) => op === "embedded-config");
+  if (!secret) return plan;
+  const hide = (value: Json | undefined): Json =>
+    `(secret, ${typeof value === "string" ? value.length : 0} characters)`;
+  return {
+    ...plan,
+    steps: plan.steps.map((step) => {
+      // The schematic text repeats the configuration.
+      const name = { "embedded-config": "config", "schematic-extension": "schematicText" }[step.op];
+      return name === undefined
+        ? step
+        : { ...step, params: { ...step.params, [name]: hide(step.params[name]) } };
+    }),
+  };
+}

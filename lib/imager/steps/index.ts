@@ -1,0 +1,44 @@
+/** Which function does which operation of a plan. */
+import type { OpName } from "../ops.ts";
+import type { StepFunction } from "../types.ts";
+import { bootImage } from "./boot-image.ts";
+import { commandLineStep } from "./command-line.ts";
+import { copyStep } from "./copy.ts";
+import { diskEsp } from "./disk-esp.ts";
+import { diskImage } from "./disk-image.ts";
+import { extensionStep } from "./extension.ts";
+import { grubCore } from "./grub-core.ts";
+import { grubIsoStep } from "./grub-iso.ts";
+import { initramfsStep } from "./initramfs.ts";
+import { isoStep } from "./iso.ts";
+import { embeddedConfigStep, schematicExtensionStep } from "./made-extensions.ts";
+import { moduleIndexStep } from "./module-index.ts";
+import { packed, packedPart } from "./packed.ts";
+import { qcow2 } from "./qcow2.ts";
+import { ukiStep } from "./uki.ts";
+
+/** Every operation has its function; a missing one does not compile. */
+export const STEPS: Readonly<Record<OpName, StepFunction>> = {
+  copy: copyStep,
+  "command-line": commandLineStep,
+  extension: extensionStep,
+  "schematic-extension": schematicExtensionStep,
+  "embedded-config": embeddedConfigStep,
+  "module-index": moduleIndexStep,
+  initramfs: initramfsStep,
+  uki: ukiStep,
+  "grub-iso": grubIsoStep,
+  iso: isoStep,
+  "disk-esp": diskEsp,
+  "boot-image": bootImage,
+  "grub-core": grubCore,
+  "disk-image": diskImage,
+  qcow2,
+  packed,
+  "packed-part": packedPart,
+};
+
+/** The function of an operation, null for a name that no plan of this version uses. */
+export function findStep(op: string): StepFunction | null {
+  return Object.hasOwn(STEPS, op) ? STEPS[op as OpName] : null;
+}

@@ -1,0 +1,94 @@
+/** Step "uki": assembles the unified kernel image on the release's systemd stub. */
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { quirks } from "../../domain/quirks.ts";
+import { AppError } from "../../errors/app-error.ts";
+import { KERNEL_HEAD_BYTES, kernelRelease } from "../../formats/kernel-release.ts";
+import { osRelease } from "../../formats/os-release.ts";
+import { layoutPe, type PeLayout, parsePe } from "../../formats/pe.ts";
+import { type UkiSection, ukiSections } from "../../formats/uki.ts";
+import { SOURCE_DATE_EPOCH } from "../epoch.ts";
+import { listParam, need, textParam } from "../params.ts";
+import type { StepFunction } from "../types.ts";
+import { type Piece, readPiece, writePieces } from "./write-pieces.ts";
+
+/** Distribution name shown by systemd-boot's menu. */
+const NAME = "Talos";
+const STUB_HEAD_BYTES = 64 * 1024;
+
+/** Params: version, commandLine, profiles. Needs: stub, kernel, initramfs. */
+export const ukiStep: StepFunction = async (params, needs, ctx) => {
+  const version = textParam(params, "version");
+  const stub = need(needs, 0).path;
+  const files = { kernel: need(needs, 1).path, initramfs: need(needs, 2).path };
+  const sections = ukiSections({
+    osRelease: osRelease(NAME, version),
+    commandLine: textParam(params, "commandLine"),
+    kernelRelease: kernelRelease(await readPiece(files.kernel, 0, KERNEL_HEAD_BYTES)),
+    hasProfiles: quirks(version).ukiProfiles,
+    profiles: listParam(params, "profiles").map((profile) => ({
+      id: textParam(profile, "id"),
+      title: textParam(profile, "title"),
+      commandLine: textParam(profile, "commandLine"),
+    })),
+  });
+  const contents = await Promise.all(sections.map((section) => contentOf(section, files)));
+  const appended = sections.map(({ name }, index) => ({ name, sizeBytes: contents[index]?.sizeBytes ?? 0 }));
+  const path = join(ctx.dir, "uki.efi");
+  const stubHead = await readPiece(stub, 0, STUB_HEAD_BYTES);
+  const layout = layOut(stubHead, appended);
+  await writePieces(path, peFile(layout, stub, stubHead, contents), ctx.signal);
+  return { path, shape: "file" };
+};
+
+interface Content {
+  piece: Piece;
+  sizeBytes: number;
+}
+
+async function contentOf(
+  { content }: UkiSection,
+  files: { kernel: string; initramfs: string },
+): Promise<Content> {
+  if ("text" in content) {
+    const piece = new TextEncoder().encode(content.text);
+    return { piece, sizeBytes: piece.length };
+  }
+  const file = files[content.file];
+  const sizeBytes = (await lstat(file)).size;
+  return { piece: { file, length: sizeBytes }, sizeBytes };
+}
+
+function layOut(stubHead: Uint8Array, appended: { name: string; sizeBytes: number }[]): PeLayout {
+  try {
+    return layoutPe(stubHead, appended, SOURCE_DATE_EPOCH);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new AppError("build_failed", `the systemd stub of the release cannot be extended: ${reason}`, {
+      retryable: false,
+      cause,
+    });
+  }
+}
+
+function* peFile(
+  layout: PeLayout,
+  stub: string,
+  stubHead: Uint8Array,
+  contents: Content[],
+): Generator<Piece> {
+  yield layout.headers;
+  const own = parsePe(stubHead).sections;
+  for (const [index, section] of layout.sections.entries()) {
+    const source = own[index];
+    if (source) {
+      if (source.rawSizeBytes > 0)
+        yield { file: stub, offset: source.rawOffset, length: source.rawSizeBytes };
+      continue;
+    }
+    const content = contents[index - own.length];
+    if (!content) continue;
+    yield content.piece;
+    yield { zeros: section.rawSizeBytes - content.sizeBytes };
+  }
+}
