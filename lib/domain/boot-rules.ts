@@ -31,23 +31,3 @@ export function diskSize(baseBytes: number, version: string, bootloader: Bootloa
   const second = bootloader === "dual-boot" ? BIOS_MIB + bootMiB : 0;
   return baseBytes + (bootMiB - COUNTED_BOOT_MIB + second) * MIB;
 }
-
-export type IsoVariant = "grub-only" | "hybrid" | "uefi-only";
-
-/**
- * How an ISO boots: by GRUB alone, by GRUB and systemd-boot, or by systemd-boot alone. The boot loader of a recipe
- * decides from 1.12; 1.10 and 1.11 are hybrid on both architectures.
- */
-export function isoVariant(target: BootTarget, bootloader: Bootloader | null): IsoVariant {
-  if (target.secureboot) return "uefi-only";
-  const rules = quirks(target.version);
-  if (!rules.isoBootloader) return rules.systemdBootForUefi ? "hybrid" : "grub-only";
-  switch (bootloader ?? resolveBootloader(target, null)) {
-    case "dual-boot":
-      return "hybrid";
-    case "sd-boot":
-      return "uefi-only";
-    case "grub":
-      return "grub-only";
-  }
-}

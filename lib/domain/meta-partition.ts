@@ -1,31 +1,30 @@
-/** What a disk image's META partition holds when it leaves the factory. */
+/** Says before any build whether META values fit the partition of a disk image; lib/formats/adv.ts writes it. */
 import { invalidInput } from "../errors/app-error.ts";
 import type { Bootloader, MetaValue } from "./recipe-types.ts";
 
-/** Tells the first boot which of two boot loaders to drop; see docs/versions.md for who gets two. */
-export const BOOTLOADER_META_KEY = 0x11;
 /** Bytes that records may take in a 256 KiB block, heads included. */
-const CAPACITY = 262076;
+const CAPACITY = 262_076;
 const RECORD_HEAD = 8;
+/** A dual-boot image carries one more record, which tells the first boot which boot loader to drop. */
+const BOOTLOADER_RECORD = RECORD_HEAD + "dual-boot".length;
 
 /**
- * Values of the META partition ordered by key, a repeated key keeping its last value; null when the partition stays
- * empty. A dual-boot image carries the choice of boot loader. Throws invalid_input when the values do not fit.
+ * Throws invalid_input for key 0, which ends the list of records, and for values that do not fit. A repeated key
+ * counts once, with its last value.
  */
-export function metaPartitionValues(
-  meta: readonly MetaValue[],
-  bootloader: Bootloader | null,
-): MetaValue[] | null {
-  const values = new Map(meta.map(({ key, value }) => [key, value]));
-  if (bootloader === "dual-boot") values.set(BOOTLOADER_META_KEY, "dual-boot");
-  if (values.size === 0) return null;
-  const list = [...values].map(([key, value]) => ({ key, value })).sort((a, b) => a.key - b.key);
+export function checkMetaPartition(meta: readonly MetaValue[], bootloader: Bootloader | null): void {
+  if (meta.some(({ key }) => key === 0)) {
+    throw invalidInput("META key 0x0 cannot be stored in a disk image", {
+      hint: "Key 0 ends the list of values; use a key from 0x1 to 0xff.",
+    });
+  }
   const encoder = new TextEncoder();
-  const size = list.reduce((sum, { value }) => sum + RECORD_HEAD + encoder.encode(value).length, 0);
+  const values = new Map(meta.map(({ key, value }) => [key, encoder.encode(value).length + RECORD_HEAD]));
+  const own = bootloader === "dual-boot" ? BOOTLOADER_RECORD : 0;
+  const size = [...values.values()].reduce((sum, bytes) => sum + bytes, own);
   if (size > CAPACITY) {
     throw invalidInput(`META values take ${size} bytes, a disk image holds ${CAPACITY}`, {
       hint: "Shorten the values, or hand the data over in the machine configuration.",
     });
   }
-  return list;
 }

@@ -4,7 +4,7 @@ import type { AssetKind, AssetProfile } from "./asset.ts";
 import { diskSize, resolveBootloader } from "./boot-rules.ts";
 import { requireExtensions, requireOverlay } from "./extension-lookup.ts";
 import { checkMetaEnvironment } from "./meta-env.ts";
-import { metaPartitionValues } from "./meta-partition.ts";
+import { checkMetaPartition } from "./meta-partition.ts";
 import { plainOptions } from "./overlay-options.ts";
 import { kernelPlatform } from "./platform-arguments.ts";
 import { quirks } from "./quirks.ts";
@@ -165,7 +165,7 @@ function sectorSize({ profile, schematic, overlayProfile }: RecipeRequest): numb
 function metaOf({ profile, schematic }: RecipeRequest, bootloader: Bootloader | null): MetaValue[] {
   if (!applies("meta", profile.kind)) return [];
   const meta = (schematic.customization.meta ?? []).map(({ key, value }) => ({ key, value }));
-  if (profile.kind === "image") metaPartitionValues(meta, bootloader);
+  if (profile.kind === "image") checkMetaPartition(meta, bootloader);
   else checkMetaEnvironment(meta);
   return meta;
 }

@@ -1,6 +1,6 @@
-/** Boot loaders, disk sizes and ISO variants. */
+/** Boot loaders and disk sizes. */
 import { describe, expect, it } from "vitest";
-import { diskSize, isoVariant, resolveBootloader } from "../../../lib/domain/boot-rules.ts";
+import { diskSize, resolveBootloader } from "../../../lib/domain/boot-rules.ts";
 import { recipeFor } from "../../fixtures/recipes.ts";
 import { refusal } from "../../fixtures/refusal.ts";
 
@@ -76,31 +76,5 @@ describe("boot loader", () => {
     expect(refusal(() => recipeFor("metal-amd64.raw", "v1.4.8", choice("dual-boot"))).message).toContain(
       "bootloader dual-boot is not supported for Talos version v1.4.8",
     );
-  });
-});
-
-describe("ISO variant", () => {
-  const variant = (path: string, version: string, text?: string) => {
-    const { profile, bootloader } = recipeFor(path, version, text);
-    return isoVariant({ version, arch: profile.arch, secureboot: profile.secureboot }, bootloader);
-  };
-
-  it("G86 by version, architecture, SecureBoot and choice", () => {
-    expect(variant("metal-amd64.iso", "v1.9.5")).toBe("grub-only");
-    expect(variant("metal-amd64.iso", "v1.10.0")).toBe("hybrid");
-    expect(variant("metal-amd64.iso", "v1.11.5")).toBe("hybrid");
-    expect(variant("metal-arm64.iso", "v1.11.5")).toBe("hybrid");
-    expect(variant("metal-amd64.iso", "v1.12.0")).toBe("hybrid");
-    expect(variant("metal-arm64.iso", "v1.12.0")).toBe("uefi-only");
-    expect(variant("metal-amd64-secureboot.iso", "v1.7.6")).toBe("uefi-only");
-    expect(variant("metal-amd64.iso", "v1.11.5", "customization:\n    bootloader: grub\n")).toBe("hybrid");
-    expect(variant("metal-amd64.iso", "v1.12.0", "customization:\n    bootloader: grub\n")).toBe("grub-only");
-    expect(variant("metal-arm64.iso", "v1.12.0", "customization:\n    bootloader: dual-boot\n")).toBe(
-      "hybrid",
-    );
-  });
-
-  it("is GRUB alone for a version nobody can read", () => {
-    expect(isoVariant({ version: "unreadable", arch: "amd64", secureboot: false }, null)).toBe("grub-only");
   });
 });

@@ -3,8 +3,8 @@ import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeMeta, encodeMeta, metaEnvironment } from "../../../lib/domain/meta-env.ts";
-import { metaPartitionValues } from "../../../lib/domain/meta-partition.ts";
-import { recipeFor } from "../../fixtures/recipes.ts";
+import { checkMetaPartition } from "../../../lib/domain/meta-partition.ts";
+import { metaPartition } from "../../../lib/formats/adv.ts";
 import { refusal } from "../../fixtures/refusal.ts";
 
 const text = (base64: string) => Buffer.from(base64, "base64").toString("utf8");
@@ -98,38 +98,28 @@ describe("META on the command line", () => {
 });
 
 describe("META partition", () => {
-  const partition = (path: string, version: string) => {
-    const { meta, bootloader } = recipeFor(path, version);
-    return metaPartitionValues(meta, bootloader);
-  };
-
-  it("G59 names the boot loader in dual-boot images and is empty in all others", () => {
-    expect(partition("metal-amd64.raw", "v1.14.0")).toEqual([{ key: 0x11, value: "dual-boot" }]);
-    for (const [path, version] of [
-      ["metal-arm64.raw", "v1.14.0"],
-      ["metal-amd64.raw", "v1.9.5"],
-      ["metal-amd64-secureboot.raw", "v1.14.0"],
-    ] as const) {
-      expect(partition(path, version), `${path} ${version}`).toBeNull();
-    }
-  });
-
-  it("orders by key, keeps the last of repeats, and allows semicolons", () => {
-    const meta = [
-      { key: 12, value: "x" },
-      { key: 10, value: "a" },
-      { key: 10, value: "b;c" },
-    ];
-    expect(metaPartitionValues(meta, "sd-boot")).toEqual([
-      { key: 10, value: "b;c" },
-      { key: 12, value: "x" },
-    ]);
-  });
-
-  it("refuses what does not fit", () => {
-    expect(metaPartitionValues(value(262068), null)).toHaveLength(1);
-    expect(refusal(() => metaPartitionValues(value(262069), null)).message).toBe(
+  it("refuses what does not fit, the record of dual-boot included", () => {
+    checkMetaPartition(value(262068), "sd-boot");
+    expect(refusal(() => checkMetaPartition(value(262069), "sd-boot")).message).toBe(
       "META values take 262077 bytes, a disk image holds 262076",
     );
+    checkMetaPartition(value(262051), "dual-boot");
+    expect(refusal(() => checkMetaPartition(value(262052), "dual-boot")).code).toBe("invalid_input");
+  });
+
+  it("counts a repeated key once, and lets semicolons pass", () => {
+    checkMetaPartition([...value(262068), ...value(10), { key: 11, value: "a;b" }], null);
+  });
+
+  it("refuses key 0, which would end the list", () => {
+    expect(refusal(() => checkMetaPartition([{ key: 0, value: "" }], null)).message).toBe(
+      "META key 0x0 cannot be stored in a disk image",
+    );
+  });
+
+  it("holds exactly what the writer takes", () => {
+    const records = (length: number) => [{ tag: 10, value: "a".repeat(length) }];
+    expect(metaPartition(records(262068))).toHaveLength(1024 * 1024);
+    expect(refusal(() => metaPartition(records(262069))).code).toBe("invalid_input");
   });
 });
