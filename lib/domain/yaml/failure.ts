@@ -31,12 +31,7 @@ export function loadError(stage: Stage, problem: string, mark: Mark | null): App
 }
 
 /** Error inside a construct that started earlier, such as an unclosed list. */
-export function loadErrorWithin(
-  stage: Stage,
-  context: Construct,
-  problem: string,
-  mark: Mark,
-): AppError {
+export function loadErrorWithin(stage: Stage, context: Construct, problem: string, mark: Mark): AppError {
   const place = range(context.from, mark);
   return invalidInput(`go-yaml load error in ${stage} (${context.doing}) at ${place}: ${problem}`, {
     hint: HINT,

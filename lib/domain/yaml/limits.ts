@@ -6,6 +6,9 @@ export const MAX_TEXT_BYTES = 1024 * 1024;
 /** Nesting of lists and maps. */
 export const MAX_DEPTH = 100;
 
+/** Nesting after aliases are expanded, aliases counted too. */
+export const MAX_EXPANDED_DEPTH = 2 * MAX_DEPTH;
+
 /** Values that aliases may add to a document, counted after expansion. */
 export const MAX_ALIASED_NODES = 10_000;
 

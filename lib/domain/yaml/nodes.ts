@@ -53,3 +53,7 @@ export function effectiveTag(node: YamlNode): string {
 
 /** True for the merge key "<<" of YAML 1.1. */
 export const isMergeKey = (node: YamlNode): boolean => node.kind === "scalar" && node.tag === "!!merge";
+
+/** Tag of a list or map as messages name it. */
+export const collectionTag = (node: SequenceNode | MappingNode): string =>
+  node.kind === "sequence" ? "!!seq" : "!!map";

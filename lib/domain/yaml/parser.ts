@@ -40,7 +40,13 @@ class Parser {
         throw loadError("parser", "did not find expected <document start>", token.start);
       }
       this.scanner.skip();
-      const empty = this.at("version-directive", "tag-directive", "document-start", "document-end", "stream-end");
+      const empty = this.at(
+        "version-directive",
+        "tag-directive",
+        "document-start",
+        "document-end",
+        "stream-end",
+      );
       root = empty ? this.emptyScalar(this.peek().start) : this.node("block");
     } else {
       root = this.node("block");
@@ -120,7 +126,13 @@ class Parser {
   }
 
   private emptyScalar(mark: Mark, tag = ""): YamlNode {
-    return { kind: "scalar", tag: tag === "" ? resolveTag("") : shortTag(tag), mark, text: "", quoted: false };
+    return {
+      kind: "scalar",
+      tag: tag === "" ? resolveTag("") : shortTag(tag),
+      mark,
+      text: "",
+      quoted: false,
+    };
   }
 
   private scalar(token: Token, properties: Properties): YamlNode {

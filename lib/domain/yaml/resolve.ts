@@ -19,7 +19,15 @@ addWords({ tag: "!!null", value: null }, "", "~", "null", "Null", "NULL");
 addWords({ tag: "!!bool", value: true }, "true", "True", "TRUE");
 addWords({ tag: "!!bool", value: false }, "false", "False", "FALSE");
 addWords({ tag: "!!float", value: Number.NaN }, ".nan", ".NaN", ".NAN");
-addWords({ tag: "!!float", value: Number.POSITIVE_INFINITY }, ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF");
+addWords(
+  { tag: "!!float", value: Number.POSITIVE_INFINITY },
+  ".inf",
+  ".Inf",
+  ".INF",
+  "+.inf",
+  "+.Inf",
+  "+.INF",
+);
 addWords({ tag: "!!float", value: Number.NEGATIVE_INFINITY }, "-.inf", "-.Inf", "-.INF");
 addWords({ tag: "!!float", value: -0 }, "-0", "-0.0");
 addWords({ tag: "!!merge", value: "<<" }, "<<");
@@ -83,7 +91,8 @@ const RESOLVABLE = new Set(["!!str", "!!bool", "!!int", "!!float", "!!null", "!!
 /** Meaning of a scalar with a tag; an error of the resolver when the text cannot be what the tag says. */
 export function resolveTagged(tag: string, text: string): Resolved {
   if (!RESOLVABLE.has(tag) || tag === "!!str") return { tag, value: text };
-  const plain = WORDS.get(text) ?? (FIRST_NUMERIC.test(text) ? resolveNumeric(text, tag === "!!timestamp") : null);
+  const plain =
+    WORDS.get(text) ?? (FIRST_NUMERIC.test(text) ? resolveNumeric(text, tag === "!!timestamp") : null);
   const resolved: Resolved = plain ?? { tag: "!!str", value: text };
   if (resolved.tag === tag) return resolved;
   if (tag === "!!float" && typeof resolved.value === "bigint" && resolved.value <= MAX_SIGNED) {

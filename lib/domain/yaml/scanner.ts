@@ -80,10 +80,7 @@ export class Scanner {
     const { cursor, keys } = this;
     if (cursor.atStart && cursor.code() === BOM) cursor.skip();
     for (;;) {
-      while (
-        cursor.code() === SPACE ||
-        (cursor.code() === TAB && (this.flowLevel > 0 || !keys.allowed))
-      ) {
+      while (cursor.code() === SPACE || (cursor.code() === TAB && (this.flowLevel > 0 || !keys.allowed))) {
         cursor.skip();
       }
       if (cursor.code() === codeOf("#")) cursor.takeWhile((code) => !isBreakOrEnd(code));
