@@ -1,13 +1,27 @@
 /** The parsed configuration; see docs/config.md (generated) for the variables. */
 export interface Config {
+  /** "embedded": npm start brought Postgres and Redis along. */
   mode: "embedded" | "external";
+  /** True under `npm run dev`: pages are compiled on demand and logs are for eyes. */
+  development: boolean;
+  /** Folder that holds the pages (.next, public). */
+  appDir: string;
   http: { host: string; port: number; externalUrl: string; externalPxeUrl: string };
+  /** Absolute. */
   dataDir: string;
   database: { url: string };
   redis: { url: string };
   storage:
     | { kind: "directory"; path: string }
-    | { kind: "s3"; endpoint: string | null; bucket: string; region: string; accessKeyId: string | null; secretAccessKey: string | null; forcePathStyle: boolean };
+    | {
+        kind: "s3";
+        endpoint: string | null;
+        bucket: string;
+        region: string;
+        accessKeyId: string | null;
+        secretAccessKey: string | null;
+        forcePathStyle: boolean;
+      };
   source: {
     /** Base address with scheme, optional path prefix, no trailing slash. */
     registry: string;
@@ -16,7 +30,9 @@ export interface Config {
     password: string | null;
     verify: { kind: "off" } | { kind: "key"; file: string };
     refreshMs: number;
+    /** Without "v". */
     minVersion: string;
+    /** Without "v". */
     brokenVersions: string[];
   };
   build: { engine: "native"; concurrency: number; timeoutMs: number };

@@ -1,0 +1,124 @@
+/** The configuration of a web or worker process, or all that is wrong with it. */
+import { join, resolve } from "node:path";
+import { type Environment, readEnvironment } from "./environment.ts";
+import type { Settings } from "./schema.ts";
+import { type Problem, readSettings } from "./settings.ts";
+import type { Config } from "./types.ts";
+
+export type LoadResult =
+  | { ok: true; config: Config; warnings: Problem[] }
+  | { ok: false; problems: Problem[]; warnings: Problem[] };
+
+/** sysexits.h EX_CONFIG: the configuration is wrong, starting again does not help. */
+export const EXIT_CONFIG = 78;
+
+/** Set by `npm start` for the processes it runs; not for operators. */
+const EMBEDDED = "CASTHOUSE_EMBEDDED";
+
+/** Pure but for the files that variables name. Web and worker need both server addresses. */
+export function loadConfig(environment: Environment): LoadResult {
+  const { settings, problems, warnings } = readSettings(environment);
+  const missing = (["DATABASE_URL", "REDIS_URL"] as const).filter(
+    (name) => settings[name] === undefined && !problems.some((problem) => problem.name.startsWith(name)),
+  );
+  for (const name of missing) {
+    problems.push({
+      name,
+      message: "is needed by a single web or worker process; npm start brings its own servers",
+    });
+  }
+  const { DATABASE_URL: database, REDIS_URL: redis } = settings;
+  if (problems.length > 0 || database === undefined || redis === undefined)
+    return { ok: false, problems, warnings };
+  return { ok: true, config: Object.freeze(toConfig(settings, { database, redis }, environment)), warnings };
+}
+
+/** For entry points: the configuration, or every problem on standard error and exit code 78. */
+export function loadConfigOrExit(): Config {
+  const result = loadConfig(readEnvironment());
+  if (result.ok) {
+    printProblems("warning", result.warnings);
+    return result.config;
+  }
+  exitWithProblems(result.problems);
+}
+
+/** Prints every problem with the name of its variable and ends the process with exit code 78. */
+export function exitWithProblems(problems: Problem[]): never {
+  printProblems("error", problems);
+  process.stderr.write("The variables are described in docs/config.md.\n");
+  process.exit(EXIT_CONFIG);
+}
+
+function printProblems(kind: "warning" | "error", problems: Problem[]): void {
+  for (const { name, message } of problems)
+    process.stderr.write(`configuration ${kind}: ${name} ${message}\n`);
+}
+
+function toConfig(
+  settings: Settings,
+  servers: { database: string; redis: string },
+  environment: Environment,
+): Config {
+  const port = settings.PORT ?? 3000;
+  const externalUrl = settings.EXTERNAL_URL ?? `http://localhost:${port}`;
+  const dataDir = dataDirOf(settings, environment);
+  return {
+    mode: environment.variables[EMBEDDED] === "1" ? "embedded" : "external",
+    development: environment.variables.NODE_ENV === "development",
+    appDir: environment.workingFolder,
+    http: {
+      host: settings.HOST ?? "0.0.0.0",
+      port,
+      externalUrl,
+      externalPxeUrl: settings.EXTERNAL_PXE_URL ?? externalUrl,
+    },
+    dataDir,
+    database: { url: servers.database },
+    redis: { url: servers.redis },
+    storage: toStorage(settings, dataDir),
+    source: toSource(settings, environment),
+    build: {
+      engine: "native",
+      concurrency: settings.BUILD_CONCURRENCY ?? environment.cores,
+      timeoutMs: settings.BUILD_TIMEOUT ?? 20 * 60_000,
+    },
+    metricsPort: settings.METRICS_PORT ?? null,
+    logLevel: settings.LOG_LEVEL ?? "info",
+  };
+}
+
+/** Absolute folder of everything the factory keeps on this machine. */
+export function dataDirOf(settings: Settings, environment: Environment): string {
+  return resolve(environment.workingFolder, settings.DATA_DIR ?? "data");
+}
+
+function toStorage(settings: Settings, dataDir: string): Config["storage"] {
+  const kind = settings.STORAGE ?? (settings.S3_BUCKET === undefined ? "directory" : "s3");
+  if (kind === "directory" || settings.S3_BUCKET === undefined)
+    return { kind: "directory", path: join(dataDir, "objects") };
+  return {
+    kind: "s3",
+    endpoint: settings.S3_ENDPOINT ?? null,
+    bucket: settings.S3_BUCKET,
+    region: settings.S3_REGION ?? "us-east-1",
+    accessKeyId: settings.S3_ACCESS_KEY_ID ?? null,
+    secretAccessKey: settings.S3_SECRET_ACCESS_KEY ?? null,
+    forcePathStyle: settings.S3_FORCE_PATH_STYLE ?? settings.S3_ENDPOINT !== undefined,
+  };
+}
+
+function toSource(settings: Settings, environment: Environment): Config["source"] {
+  const verify = settings.SOURCE_VERIFY ?? { kind: "off" as const };
+  return {
+    registry: settings.SOURCE_REGISTRY ?? "https://ghcr.io",
+    publicName: settings.SOURCE_PUBLIC_NAME ?? "ghcr.io",
+    username: settings.SOURCE_USERNAME ?? null,
+    password: settings.SOURCE_PASSWORD ?? null,
+    verify:
+      verify.kind === "key" ? { kind: "key", file: resolve(environment.workingFolder, verify.file) } : verify,
+    refreshMs: settings.SOURCE_REFRESH ?? 15 * 60_000,
+    minVersion: settings.MIN_TALOS_VERSION ?? "1.2.0",
+    brokenVersions: settings.BROKEN_TALOS_VERSIONS ?? [],
+  };
+}

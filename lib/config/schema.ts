@@ -1,0 +1,209 @@
+/** Every environment variable of the program: one schema, from which docs/config.md and .env.example are written. */
+import { z } from "zod";
+import {
+  duration,
+  oneOf,
+  serverAddress,
+  textLike,
+  verification,
+  version,
+  versionList,
+  webAddress,
+  wholeNumber,
+  yesNo,
+} from "./values.ts";
+
+export const GROUPS = {
+  web: "Web",
+  data: "Data",
+  storage: "Object store",
+  source: "Source registry",
+  build: "Builds",
+  keys: "Keys",
+  running: "Running",
+} as const;
+
+export interface LeafMeta {
+  group: keyof typeof GROUPS;
+  /** What holds when the variable is not set, for people. */
+  default: string;
+  /** True: also read from the file named by NAME_FILE, never logged. */
+  secret?: boolean;
+  /** Known already, but nothing uses it yet; setting it is a warning. */
+  planned?: boolean;
+}
+
+export const leafMeta = z.registry<LeafMeta>();
+
+function leaf<S extends z.ZodType>(schema: S, meta: LeafMeta, description: string): S {
+  const described = schema.describe(description);
+  leafMeta.add(described, meta);
+  return described;
+}
+
+const host = /^[A-Za-z0-9.:[\]_-]{1,255}$/;
+const imageHost = /^[A-Za-z0-9.-]+(:\d{1,5})?(\/[A-Za-z0-9._-]+)*$/;
+const bucketName = /^[A-Za-z0-9][A-Za-z0-9.-]{1,62}$/;
+const anything = /\S/;
+
+/** Keys are the names of the variables. All are optional: what is missing has a default or comes from `npm start`. */
+export const settingsSchema = z.object({
+  PORT: leaf(
+    wholeNumber(1, 65_535).optional(),
+    { group: "web", default: "3000" },
+    "Port the web process listens on.",
+  ),
+  HOST: leaf(
+    textLike("a host name or address", host).optional(),
+    { group: "web", default: "0.0.0.0" },
+    "Address the web process listens on.",
+  ),
+  EXTERNAL_URL: leaf(
+    webAddress({ path: false }).optional(),
+    { group: "web", default: "http://localhost:$PORT" },
+    "Address people and machines reach the factory at: base of every link, host of installer references.",
+  ),
+  EXTERNAL_PXE_URL: leaf(
+    webAddress({ path: false }).optional(),
+    { group: "web", default: "EXTERNAL_URL" },
+    "Base used inside PXE scripts. May be plain http for firmware that knows no TLS.",
+  ),
+  DATA_DIR: leaf(
+    textLike("a folder", anything).optional(),
+    { group: "data", default: "./data" },
+    "Folder for the embedded Postgres and Redis, the directory store, scratch space and keys.",
+  ),
+  DATABASE_URL: leaf(
+    serverAddress(["postgresql", "postgres"]).optional(),
+    { group: "data", default: "started by npm start", secret: true },
+    "Postgres to use. When it is set no embedded one is started.",
+  ),
+  REDIS_URL: leaf(
+    serverAddress(["redis", "rediss"]).optional(),
+    { group: "data", default: "started by npm start", secret: true },
+    "Redis or Valkey to use; it must run with maxmemory-policy noeviction. When it is set no embedded one is started.",
+  ),
+  STORAGE: leaf(
+    oneOf(["directory", "s3"]).optional(),
+    { group: "storage", default: "directory (s3 when S3_BUCKET is set)" },
+    "Where artifacts are kept: directory is DATA_DIR/objects, s3 is a bucket.",
+  ),
+  S3_ENDPOINT: leaf(
+    webAddress({ path: true }).optional(),
+    { group: "storage", default: "Amazon's for the region" },
+    "Address of the S3 server.",
+  ),
+  S3_BUCKET: leaf(
+    textLike("a bucket name", bucketName).optional(),
+    { group: "storage", default: "none" },
+    "Bucket for artifacts; it must exist.",
+  ),
+  S3_REGION: leaf(
+    textLike("a region", anything).optional(),
+    { group: "storage", default: "us-east-1" },
+    "Region of the bucket.",
+  ),
+  S3_ACCESS_KEY_ID: leaf(
+    textLike("an access key", anything).optional(),
+    { group: "storage", default: "the AWS SDK's own chain", secret: true },
+    "Access key of the S3 account.",
+  ),
+  S3_SECRET_ACCESS_KEY: leaf(
+    textLike("a secret key", anything).optional(),
+    { group: "storage", default: "the AWS SDK's own chain", secret: true },
+    "Secret key of the S3 account.",
+  ),
+  S3_FORCE_PATH_STYLE: leaf(
+    yesNo().optional(),
+    { group: "storage", default: "true when S3_ENDPOINT is set" },
+    "Put the bucket into the path instead of the host name; most servers other than Amazon's want that.",
+  ),
+  SOURCE_REGISTRY: leaf(
+    webAddress({ path: true }).optional(),
+    { group: "source", default: "https://ghcr.io" },
+    "Registry that Talos releases are read from. http:// means plain; may carry a path prefix (proxy caches).",
+  ),
+  SOURCE_PUBLIC_NAME: leaf(
+    textLike("a registry name like ghcr.io", imageHost).optional(),
+    { group: "source", default: "ghcr.io" },
+    "What image references shown to people start with.",
+  ),
+  SOURCE_USERNAME: leaf(
+    textLike("a user name", anything).optional(),
+    { group: "source", default: "anonymous" },
+    "User name at the source registry.",
+  ),
+  SOURCE_PASSWORD: leaf(
+    textLike("a password", anything).optional(),
+    { group: "source", default: "anonymous", secret: true },
+    "Password or token at the source registry.",
+  ),
+  SOURCE_VERIFY: leaf(
+    verification().optional(),
+    { group: "source", default: "off" },
+    "How signatures of source images are checked: key:<file> wants a cosign signature by that public key (PEM), off checks none and is shown as a warning. keyless is not built yet and is refused.",
+  ),
+  SOURCE_REFRESH: leaf(
+    duration("1s", "7d").optional(),
+    { group: "source", default: "15m" },
+    "How long the list of releases is trusted before it is read again.",
+  ),
+  MIN_TALOS_VERSION: leaf(
+    version().optional(),
+    { group: "source", default: "1.2.0" },
+    "Oldest Talos version that is offered.",
+  ),
+  BROKEN_TALOS_VERSIONS: leaf(
+    versionList().optional(),
+    { group: "source", default: "none" },
+    "Versions that are not offered, with commas between them.",
+  ),
+  BUILD_ENGINE: leaf(
+    oneOf(["native", "container"]).optional(),
+    { group: "build", default: "native" },
+    "How images are made. container (the official imager) is not built yet and is refused.",
+  ),
+  BUILD_CONCURRENCY: leaf(
+    wholeNumber(1, 256).optional(),
+    { group: "build", default: "number of cores" },
+    "Builds that one worker runs at once.",
+  ),
+  BUILD_TIMEOUT: leaf(
+    duration("10s", "24h").optional(),
+    { group: "build", default: "20m" },
+    "A build that takes longer is stopped.",
+  ),
+  SECUREBOOT_SIGNING_KEY: planned("PEM file with the SecureBoot signing key."),
+  SECUREBOOT_SIGNING_CERT: planned("PEM file with the certificate of the SecureBoot signing key."),
+  SECUREBOOT_PCR_KEY: planned("PEM file with the key that signs expected TPM measurements."),
+  OCI_SIGNING_KEY: planned("PEM file with the ECDSA key that signs installer images."),
+  METRICS_PORT: leaf(
+    wholeNumber(1, 65_535).optional(),
+    { group: "running", default: "off", planned: true },
+    "Port for Prometheus metrics.",
+  ),
+  LOG_LEVEL: leaf(
+    oneOf(["trace", "debug", "info", "warn", "error", "silent"]).optional(),
+    { group: "running", default: "info" },
+    "Least important log lines that are written.",
+  ),
+});
+
+function planned(description: string) {
+  const path = textLike("a file", anything).optional();
+  return leaf(path, { group: "keys", default: "none", planned: true }, description);
+}
+
+export type Settings = z.output<typeof settingsSchema>;
+export type SettingName = keyof Settings;
+
+/** Names in the order of the documentation. */
+export const SETTING_NAMES: readonly SettingName[] = settingsSchema.keyof().options;
+
+/** What is known of a variable besides how it is parsed. */
+export function requireMeta(name: SettingName): LeafMeta & { description: string } {
+  const schema = settingsSchema.shape[name];
+  const meta = leafMeta.get(schema);
+  if (!meta) throw new Error(`${name} has no description`);
+  return { ...meta, description: schema.description ?? "" };
+}

@@ -1,0 +1,122 @@
+/** From environment variables to checked settings; all problems are collected, none is thrown. */
+import { accessSync, constants, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Environment } from "./environment.ts";
+import { requireMeta, SETTING_NAMES, type SettingName, type Settings, settingsSchema } from "./schema.ts";
+
+export interface Problem {
+  /** The variable to change. */
+  name: string;
+  /** Completes "NAME …". */
+  message: string;
+}
+
+export interface SettingsResult {
+  settings: Settings;
+  problems: Problem[];
+  warnings: Problem[];
+}
+
+/** Reads every known variable (secrets also from NAME_FILE). Values with a problem are left out of the settings. */
+export function readSettings(environment: Environment): SettingsResult {
+  const problems: Problem[] = [];
+  const texts: Partial<Record<SettingName, string>> = {};
+  for (const name of SETTING_NAMES) {
+    const text = readText(name, environment, problems);
+    if (text !== undefined) texts[name] = text;
+  }
+  refuseUnbuilt(texts, problems);
+  const first = settingsSchema.safeParse(texts);
+  for (const issue of first.error?.issues ?? []) {
+    const name = SETTING_NAMES.find((known) => known === issue.path[0]);
+    if (name === undefined) continue;
+    problems.push({ name, message: issue.message });
+    delete texts[name];
+  }
+  const settings = first.success ? first.data : settingsSchema.parse(texts);
+  problems.push(...crossProblems(settings, texts, environment));
+  return { settings, problems, warnings: warningsOf(texts, settings) };
+}
+
+/** A variable that is set to nothing counts as not set, as in compose files. */
+function readText(name: SettingName, environment: Environment, problems: Problem[]): string | undefined {
+  const { variables, workingFolder } = environment;
+  const own = variables[name]?.trim() || undefined;
+  const file = requireMeta(name).secret ? variables[`${name}_FILE`]?.trim() || undefined : undefined;
+  if (file === undefined) return own;
+  if (own !== undefined) {
+    problems.push({ name: `${name}_FILE`, message: `is set together with ${name}; set one of them` });
+    return own;
+  }
+  try {
+    const text = readFileSync(resolve(workingFolder, file), "utf8").trim();
+    if (text === "") problems.push({ name: `${name}_FILE`, message: `names the empty file ${file}` });
+    return text || undefined;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+    problems.push({ name: `${name}_FILE`, message: `names ${file}, which cannot be read (${code})` });
+    return undefined;
+  }
+}
+
+/** Values that are promised but not built are refused in words of their own. */
+function refuseUnbuilt(texts: Partial<Record<SettingName, string>>, problems: Problem[]): void {
+  if (texts.SOURCE_VERIFY === "keyless") {
+    const message =
+      "is keyless, which is not built yet; use key:<file> with the public key of your mirror, or off";
+    problems.push({ name: "SOURCE_VERIFY", message });
+    delete texts.SOURCE_VERIFY;
+  }
+  if (texts.BUILD_ENGINE === "container") {
+    problems.push({ name: "BUILD_ENGINE", message: "is container, which is not built yet; use native" });
+    delete texts.BUILD_ENGINE;
+  }
+}
+
+function crossProblems(
+  settings: Settings,
+  texts: Partial<Record<SettingName, string>>,
+  environment: Environment,
+): Problem[] {
+  const problems: Problem[] = [];
+  const need = (name: SettingName, because: string) => {
+    if (texts[name] === undefined && !environment.variables[name])
+      problems.push({ name, message: `is needed ${because}` });
+  };
+  if (settings.STORAGE === "s3") need("S3_BUCKET", "when STORAGE is s3");
+  if (settings.S3_ACCESS_KEY_ID !== undefined) need("S3_SECRET_ACCESS_KEY", "when S3_ACCESS_KEY_ID is set");
+  if (settings.S3_SECRET_ACCESS_KEY !== undefined)
+    need("S3_ACCESS_KEY_ID", "when S3_SECRET_ACCESS_KEY is set");
+  if (settings.SOURCE_USERNAME !== undefined) need("SOURCE_PASSWORD", "when SOURCE_USERNAME is set");
+  if (settings.SOURCE_PASSWORD !== undefined) need("SOURCE_USERNAME", "when SOURCE_PASSWORD is set");
+  const verify = settings.SOURCE_VERIFY;
+  if (verify?.kind === "key" && !isReadable(resolve(environment.workingFolder, verify.file))) {
+    problems.push({
+      name: "SOURCE_VERIFY",
+      message: `names the key file ${verify.file}, which cannot be read`,
+    });
+  }
+  return problems;
+}
+
+function warningsOf(texts: Partial<Record<SettingName, string>>, settings: Settings): Problem[] {
+  const warnings: Problem[] = SETTING_NAMES.filter(
+    (name) => requireMeta(name).planned && texts[name] !== undefined,
+  ).map((name) => ({ name, message: "is set, but nothing uses it yet" }));
+  if (settings.STORAGE === "directory" && settings.S3_BUCKET !== undefined) {
+    warnings.push({ name: "S3_BUCKET", message: "is set, but STORAGE is directory, so no bucket is used" });
+  }
+  if ((settings.SOURCE_VERIFY?.kind ?? "off") === "off") {
+    warnings.push({ name: "SOURCE_VERIFY", message: "is off: signatures of source images are not checked" });
+  }
+  return warnings;
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

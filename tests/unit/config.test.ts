@@ -1,0 +1,212 @@
+/** Configuration: every value, every problem at once, and documents that tell the truth. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { loadConfig } from "../../lib/config/load.ts";
+import { requireMeta, SETTING_NAMES } from "../../lib/config/schema.ts";
+import type { Config } from "../../lib/config/types.ts";
+import { parseDuration } from "../../lib/config/values.ts";
+import { renderConfigPage, renderEnvExample } from "../../scripts/config-documents.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "casthouse-config-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const SERVERS = { DATABASE_URL: "postgresql://u:p@db/x", REDIS_URL: "redis://r:6379" };
+const load = (variables: Record<string, string>) => loadConfig({ variables, workingFolder: dir, cores: 4 });
+
+function config(variables: Record<string, string> = {}): Config {
+  const result = load({ ...SERVERS, ...variables });
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return result.config;
+}
+
+function problems(variables: Record<string, string>): string[] {
+  const result = load({ ...SERVERS, ...variables });
+  return result.ok ? [] : result.problems.map(({ name, message }) => `${name} ${message}`);
+}
+
+describe("loadConfig", () => {
+  it("has a default for everything but the two servers", () => {
+    expect(config()).toEqual({
+      mode: "external",
+      development: false,
+      appDir: dir,
+      http: {
+        host: "0.0.0.0",
+        port: 3000,
+        externalUrl: "http://localhost:3000",
+        externalPxeUrl: "http://localhost:3000",
+      },
+      dataDir: join(dir, "data"),
+      database: { url: SERVERS.DATABASE_URL },
+      redis: { url: SERVERS.REDIS_URL },
+      storage: { kind: "directory", path: join(dir, "data/objects") },
+      source: {
+        registry: "https://ghcr.io",
+        publicName: "ghcr.io",
+        username: null,
+        password: null,
+        verify: { kind: "off" },
+        refreshMs: 900_000,
+        minVersion: "1.2.0",
+        brokenVersions: [],
+      },
+      build: { engine: "native", concurrency: 4, timeoutMs: 1_200_000 },
+      metricsPort: null,
+      logLevel: "info",
+    });
+  });
+
+  it("derives what depends on something else", () => {
+    expect(config({ PORT: "8080" }).http.externalUrl).toBe("http://localhost:8080");
+    const { http } = config({
+      EXTERNAL_URL: "https://factory.example.org/",
+      EXTERNAL_PXE_URL: "http://pxe:8080",
+    });
+    expect(http).toMatchObject({
+      externalUrl: "https://factory.example.org",
+      externalPxeUrl: "http://pxe:8080",
+    });
+    expect(config({ S3_BUCKET: "images" }).storage).toMatchObject({
+      kind: "s3",
+      region: "us-east-1",
+      forcePathStyle: false,
+    });
+    expect(config({ S3_BUCKET: "bb", S3_ENDPOINT: "http://s3:9000" }).storage).toMatchObject({
+      forcePathStyle: true,
+    });
+  });
+
+  it("reads every kind of value", () => {
+    const read = config({
+      ...{ SOURCE_REGISTRY: "http://mirror:5000/ghcr/", SOURCE_REFRESH: "1h30m", BUILD_CONCURRENCY: "2" },
+      ...{ MIN_TALOS_VERSION: "v1.9.0", BROKEN_TALOS_VERSIONS: "v1.9.1, 1.10.0-alpha.1", LOG_LEVEL: "debug" },
+      ...{ DATA_DIR: "/srv/factory", BUILD_TIMEOUT: "90s" },
+    });
+    expect(read.source).toMatchObject({
+      ...{ registry: "http://mirror:5000/ghcr", refreshMs: 5_400_000, minVersion: "1.9.0" },
+      brokenVersions: ["1.9.1", "1.10.0-alpha.1"],
+    });
+    expect(read).toMatchObject({
+      dataDir: "/srv/factory",
+      build: { concurrency: 2, timeoutMs: 90_000 },
+      logLevel: "debug",
+    });
+  });
+
+  it("treats a variable that is set to nothing as not set", () => {
+    expect(config({ PORT: "", S3_BUCKET: " ", SOURCE_VERIFY: "" })).toEqual(config());
+  });
+
+  it("reads secrets from files", () => {
+    writeFileSync(join(dir, "db"), "postgresql://file@db/x\n");
+    const result = load({ DATABASE_URL_FILE: "db", REDIS_URL: SERVERS.REDIS_URL });
+    expect(result.ok && result.config.database.url).toBe("postgresql://file@db/x");
+    expect(problems({ DATABASE_URL_FILE: "db" })).toEqual([
+      "DATABASE_URL_FILE is set together with DATABASE_URL; set one of them",
+    ]);
+    const gone = load({ DATABASE_URL_FILE: "gone", REDIS_URL: SERVERS.REDIS_URL });
+    expect(!gone.ok && gone.problems).toEqual([
+      { name: "DATABASE_URL_FILE", message: "names gone, which cannot be read (ENOENT)" },
+    ]);
+  });
+
+  it("reports all problems at once, each with its variable", () => {
+    const found = problems({
+      ...{
+        PORT: "70000",
+        EXTERNAL_URL: "factory.example.org",
+        SOURCE_REGISTRY: "https://me:pw@ghcr.io",
+        STORAGE: "disk",
+      },
+      ...{ SOURCE_REFRESH: "15", BUILD_CONCURRENCY: "0", LOG_LEVEL: "loud", S3_FORCE_PATH_STYLE: "maybe" },
+      ...{
+        MIN_TALOS_VERSION: "one",
+        BROKEN_TALOS_VERSIONS: "1.2.3,x",
+        DATABASE_URL: "mysql://x",
+        S3_ACCESS_KEY_ID: "k",
+      },
+      ...{ SOURCE_VERIFY: "keyless", BUILD_ENGINE: "container", SOURCE_USERNAME: "me" },
+    });
+    expect(found.map((line) => line.split(" ")[0]).sort()).toEqual([
+      ...[
+        "BROKEN_TALOS_VERSIONS",
+        "BUILD_CONCURRENCY",
+        "BUILD_ENGINE",
+        "DATABASE_URL",
+        "EXTERNAL_URL",
+        "LOG_LEVEL",
+      ],
+      ...[
+        "MIN_TALOS_VERSION",
+        "PORT",
+        "S3_FORCE_PATH_STYLE",
+        "S3_SECRET_ACCESS_KEY",
+        "SOURCE_PASSWORD",
+        "SOURCE_REFRESH",
+      ],
+      ...["SOURCE_REGISTRY", "SOURCE_VERIFY", "STORAGE"],
+    ]);
+    expect(found).toContain("PORT must be a whole number from 1 to 65535");
+    expect(found.join()).toContain("keyless, which is not built yet");
+    expect(found.join()).not.toContain("me:pw");
+  });
+
+  it("wants the two servers of a single process", () => {
+    const result = load({});
+    expect(!result.ok && result.problems.map(({ name }) => name)).toEqual(["DATABASE_URL", "REDIS_URL"]);
+  });
+
+  it("wants a readable key file", () => {
+    writeFileSync(join(dir, "cosign.pub"), "PEM");
+    expect(config({ SOURCE_VERIFY: "key:cosign.pub" }).source.verify).toEqual({
+      kind: "key",
+      file: join(dir, "cosign.pub"),
+    });
+    expect(problems({ SOURCE_VERIFY: "key:gone.pub" })).toEqual([
+      "SOURCE_VERIFY names the key file gone.pub, which cannot be read",
+    ]);
+  });
+
+  it("warns of what is set and not used", () => {
+    const result = load({
+      ...SERVERS,
+      METRICS_PORT: "9090",
+      OCI_SIGNING_KEY: "key.pem",
+      STORAGE: "directory",
+      S3_BUCKET: "bb",
+    });
+    expect(result.ok).toBe(true);
+    expect(result.warnings.map(({ name }) => name).sort()).toEqual([
+      "METRICS_PORT",
+      "OCI_SIGNING_KEY",
+      "S3_BUCKET",
+      "SOURCE_VERIFY",
+    ]);
+  });
+});
+
+it.each([
+  ["90s", 90_000],
+  ["15m", 900_000],
+  ["1h30m", 5_400_000],
+  ["500ms", 500],
+  ["2d", 172_800_000],
+  ["15", null],
+  ["m", null],
+  ["-5m", null],
+  ["1.5h", null],
+  ["5 m", null],
+])("parses the duration %s as %s", (text, ms) => expect(parseDuration(text)).toBe(ms));
+
+describe("the documents", () => {
+  it("describe every variable", () => {
+    for (const name of SETTING_NAMES) expect(requireMeta(name).description, name).toMatch(/\.$/);
+  });
+
+  it("are what the schema says; run npm run gen when this fails", () => {
+    expect(readFileSync("docs/config.md", "utf8")).toBe(renderConfigPage());
+    expect(readFileSync(".env.example", "utf8")).toBe(renderEnvExample());
+  });
+});
