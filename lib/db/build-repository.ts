@@ -28,6 +28,8 @@ export interface NewBuild {
 export interface BuildProgressRow {
   phase: string | null;
   step: number;
+  /** Zero leaves the number as it is. */
+  steps: number;
   percent: number;
   note: string | null;
   timings: BuildTiming[];
@@ -38,6 +40,8 @@ export interface MoveGuard {
   claim?: BuildClaim;
   /** Only while the last heartbeat is at least this old, by the clock of the database. */
   staleMs?: number;
+  /** Only while it is not meant to go on without waiters. */
+  attached?: boolean;
 }
 
 export interface MovePatch {
@@ -71,8 +75,8 @@ export interface BuildRepository {
   setDetached(id: string): Promise<void>;
   /** Takes a queued build for its next attempt; null when somebody else did or it is not queued any more. */
   claim(id: string, worker: string): Promise<BuildRecord | null>;
-  /** Says "still alive" and where the work is; false when the claim is lost. */
-  heartbeat(claim: BuildClaim, progress: BuildProgressRow): Promise<boolean>;
+  /** Says "still alive" and where the work is; null when the claim is lost. */
+  heartbeat(claim: BuildClaim, progress: BuildProgressRow): Promise<{ detached: boolean } | null>;
   /** One move of the state table; false when state or guard did not allow it. */
   move(id: string, move: BuildMove, guard: MoveGuard, patch?: MovePatch): Promise<boolean>;
   /** The end of a good build: state ready and the asset row, both or none. */
@@ -170,10 +174,10 @@ function writes(db: Database): Omit<BuildRepository, Reads> {
       return row === null ? null : toBuildRecord(row);
     },
     async heartbeat(claim, progress) {
-      const count = await db.$executeRaw`
+      const [row] = await db.$queryRaw<{ detached: boolean }[]>`
         UPDATE build SET heartbeat_at = now(), ${progressColumns(progress)}
-        WHERE ${owned(claim)} AND state IN ('building', 'uploading')`;
-      return count === 1;
+        WHERE ${owned(claim)} AND state IN ('building', 'uploading') RETURNING detached`;
+      return row ?? null;
     },
     move: (id, move, guard, patch = {}) => moveRow(db, id, move, guard, patch),
     succeed: (claim, asset, progress) => succeedRow(db, claim, asset, progress),
@@ -189,6 +193,7 @@ async function moveRow(
   guard: MoveGuard,
   patch: MovePatch,
 ): Promise<boolean> {
+  if (!isBuildId(id)) return false;
   const { to } = buildMove(move);
   const error = patch.error === undefined ? null : toJsonText(patch.error);
   const finished = !RUNNING_STATES.includes(to);
@@ -226,12 +231,17 @@ const owned = (claim: BuildClaim) =>
   Prisma.sql`id = ${claim.id}::uuid AND worker = ${claim.worker} AND attempts = ${claim.attempt}`;
 
 function guarded(guard: MoveGuard): Prisma.Sql {
-  const claim = guard.claim === undefined ? Prisma.sql`true` : owned(guard.claim);
-  if (guard.staleMs === undefined) return claim;
-  return Prisma.sql`${claim} AND heartbeat_at < now() - ${guard.staleMs}::int * interval '1 millisecond'`;
+  const conditions = [Prisma.sql`true`];
+  if (guard.claim !== undefined) conditions.push(owned(guard.claim));
+  if (guard.attached === true) conditions.push(Prisma.sql`NOT detached`);
+  if (guard.staleMs !== undefined) {
+    conditions.push(Prisma.sql`heartbeat_at < now() - ${guard.staleMs}::int * interval '1 millisecond'`);
+  }
+  return Prisma.join(conditions, " AND ");
 }
 
 function progressColumns(progress: BuildProgressRow): Prisma.Sql {
-  return Prisma.sql`phase = ${progress.phase}, step = ${progress.step}, percent = ${progress.percent}::float8,
+  return Prisma.sql`phase = ${progress.phase}, step = ${progress.step},
+    steps = CASE WHEN ${progress.steps}::int > 0 THEN ${progress.steps}::int ELSE steps END, percent = ${progress.percent}::float8,
     note = ${progress.note}, timings = ${toJsonText(progress.timings)}::jsonb`;
 }

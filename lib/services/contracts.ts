@@ -122,8 +122,8 @@ export interface BuildView {
 
 /**
  * What `data` holds, by type:
- * state {state, attempt, note?} · phase {phase, step, of, title, cached} · progress {step, of, percent, note?, ms?}
- * (ms is set when the step ended) · log {line} · done {state, error, asset} which is always the last one.
+ * state {state, attempt, note?} · phase {phase, step, of, title, cached} · progress {step, of, percent, overall, note?, ms?}
+ * (ms is set when the step ended, percent is that of the step, overall that of the build) · log {line} · done {state, error, assetKey} which is always the last one.
  */
 export interface BuildEvent {
   /** "<milliseconds>-<counter>", monotonic per build, usable as Last-Event-ID. */

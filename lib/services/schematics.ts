@@ -2,7 +2,7 @@
 import { LRUCache } from "lru-cache";
 import type { SchematicRepository } from "../db/schematic-repository.ts";
 import { canonicalSchematic } from "../domain/schematic-canonical.ts";
-import { schematicId } from "../domain/schematic-id.ts";
+import { idOfText } from "../domain/schematic-id.ts";
 import { parseSchematic } from "../domain/schematic-parse.ts";
 import { schematicToJson } from "../domain/schematic-to-json.ts";
 import type { SchematicService, StoredSchematic } from "./contracts.ts";
@@ -44,7 +44,7 @@ export function createSchematicService(options: SchematicServiceOptions): Schema
     if (repeated !== undefined) return repeated;
     const schematic = parseSchematic(text);
     const canonical = canonicalSchematic(schematic);
-    const id = schematicId(canonical);
+    const id = idOfText(canonical);
     const stored = known.get(id) ?? { id, canonical };
     if (!known.has(id)) await batch.insert({ id, canonical, parsed: schematicToJson(schematic) });
     remember(stored);

@@ -1,0 +1,41 @@
+/** The jobs: producers and workers both import this and nothing else about them. Payloads are ids, rows hold the rest. */
+import { z } from "zod";
+
+export interface JobDefinition<T> {
+  /** Reads a payload written by this or another version of the program; throws on anything else. */
+  data: z.ZodType<T>;
+  /** How often a worker may try before the build fails for good. */
+  attempts: number;
+  /** Milliseconds before attempt n + 1, after n failed ones. */
+  backoffMs: (attempt: number) => number;
+  /** One job per name: adding it again changes nothing. BullMQ forbids ":" and pure digits. */
+  jobId: (data: T) => string;
+}
+
+const assetBuild = z.object({
+  v: z.literal(1),
+  buildId: z.uuid(),
+  /** Attempts made before this one; part of the job's name, so that a retry is a new job. */
+  attempt: z.int().nonnegative(),
+  requestId: z.string(),
+});
+
+interface Payloads {
+  "asset.build": z.infer<typeof assetBuild>;
+}
+
+export type JobName = keyof Payloads;
+export type JobData<K extends JobName> = Payloads[K];
+
+/** Changing a payload means a new `v`, with the old one accepted for one release. */
+export const jobs: { [K in JobName]: JobDefinition<Payloads[K]> } = {
+  "asset.build": {
+    data: assetBuild,
+    attempts: 3,
+    backoffMs: (attempt) => Math.min(60_000, 5_000 * 4 ** (attempt - 1)),
+    jobId: (data) => `build-${data.buildId}-${data.attempt}`,
+  },
+};
+
+/** All keys and channels of one installation start with it, so that several can share a Redis. */
+export const DEFAULT_PREFIX = "casthouse";

@@ -1,0 +1,66 @@
+/** Joins everything about builds: queue, waiting, workers' tools. Used by the runtime and, with fakes for ports, by tests. */
+import type { Redis } from "ioredis";
+import type { Logger } from "pino";
+import { createAssetRepository } from "./db/asset-repository.ts";
+import { createBuildRepository } from "./db/build-repository.ts";
+import type { Database } from "./db/client.ts";
+import { createEventStreams } from "./queue/event-stream.ts";
+import { createProducer } from "./queue/producer.ts";
+import { createBuildSignals } from "./queue/signals.ts";
+import { createWaiters } from "./queue/waiters.ts";
+import { createAssetService } from "./services/assets.ts";
+import { createBuildStarting } from "./services/build-starting.ts";
+import { createBuildWaiting } from "./services/build-waiting.ts";
+import { createBuildService } from "./services/builds.ts";
+import type { AssetRequest, AssetService, BuildService, ResolvedAsset } from "./services/contracts.ts";
+import { createReadyAssets } from "./services/ready-assets.ts";
+import { UsageRecorder } from "./services/usage-recorder.ts";
+import type { ObjectStore } from "./storage/object-store.ts";
+
+export interface BuildSideOptions {
+  db: Database;
+  /** For commands. */
+  redis: Redis;
+  /** For the one subscription of the process. */
+  subscriber: Redis;
+  store: ObjectStore;
+  prefix: string;
+  log: Logger;
+  now: () => number;
+  resolve: (request: AssetRequest) => Promise<ResolvedAsset>;
+}
+
+export type BuildSide = ReturnType<typeof createBuildSide>;
+
+/** The shared half of web and worker: both see rows, streams and signals in the same way. */
+export function createBuildSide(options: BuildSideOptions) {
+  const { db, redis, subscriber, store, prefix, log, now, resolve } = options;
+  const onError = (error: unknown) => log.warn({ err: error }, "trouble beside a build");
+  const builds = createBuildRepository(db);
+  const assetRows = createAssetRepository(db);
+  const streams = createEventStreams(redis, prefix);
+  const signals = createBuildSignals({ redis, subscriber, prefix, onError });
+  const waiters = createWaiters(redis, prefix, onError);
+  const producer = createProducer({ connection: redis, prefix, onError });
+  const usage = new UsageRecorder((keys) => assetRows.touch(keys), onError);
+  const ready = createReadyAssets({ assets: assetRows, store, usage });
+  const starting = createBuildStarting({ builds, producer, streams, log, now, ready });
+  const waiting = createBuildWaiting(builds, signals, onError);
+  const assets: AssetService = createAssetService({ resolve, ready, starting, waiting, waiters, builds });
+  const shared = { builds, streams, signals, store, onError };
+  const service: BuildService = createBuildService({ ...shared, assets: assetRows, waiters, producer });
+  return {
+    assets,
+    service,
+    builds,
+    streams,
+    signals,
+    waiters,
+    producer,
+    async close() {
+      await usage.close();
+      await signals.close();
+      await producer.close();
+    },
+  };
+}

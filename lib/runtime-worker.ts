@@ -1,0 +1,80 @@
+/** Joins what only a worker has: imager, caches, identity. */
+import path from "node:path";
+import type { Redis } from "ioredis";
+import type { Logger } from "pino";
+import type { Config } from "./config/types.ts";
+import type { RunTool } from "./exec/run.ts";
+import type { SourceImages } from "./oci/types.ts";
+import type { BuildSide } from "./runtime-builds.ts";
+import type { AttemptOptions } from "./services/build-attempt.ts";
+import { type ReconcilingOptions, STALE_MS } from "./services/build-reconciling.ts";
+import { GRACE_MS, IdleWatch } from "./services/idle-watch.ts";
+import { createInputFetcher } from "./services/input-fetcher.ts";
+import { LocalCache } from "./services/local-cache.ts";
+import { createPartCache } from "./services/part-cache.ts";
+import { createWorkerIdentity } from "./services/worker-identity.ts";
+import type { ObjectStore } from "./storage/object-store.ts";
+
+const PARTS_BYTES = 20 * 2 ** 30;
+const INPUTS_BYTES = 20 * 2 ** 30;
+
+export interface WorkerSide {
+  attempt: AttemptOptions;
+  reconciling: ReconcilingOptions;
+  /** For blocking reads of the queue. */
+  connection: Redis;
+  prefix: string;
+  concurrency: number;
+  close(): Promise<void>;
+}
+
+export interface WorkerSideOptions {
+  config: Pick<Config, "dataDir" | "build">;
+  side: BuildSide;
+  store: ObjectStore;
+  images: SourceImages;
+  connection: Redis;
+  prefix: string;
+  log: Logger;
+  now: () => number;
+  run: RunTool;
+  runPlan: AttemptOptions["runPlan"];
+  /** Milliseconds; the defaults unless given. */
+  graceMs?: number;
+  staleMs?: number;
+}
+
+/** The worker's half; nothing runs until workers/worker-process.ts starts it. */
+export async function createWorkerSide(options: WorkerSideOptions): Promise<WorkerSide> {
+  const { config, side, store, images, connection, prefix, log, now, run, runPlan } = options;
+  const identity = await createWorkerIdentity();
+  const onError = (error: unknown) => log.warn({ err: error }, "trouble in a cache");
+  const cacheDir = path.join(config.dataDir, "cache");
+  // An entry may be in use for as long as a build may take.
+  const minIdleMs = 2 * config.build.timeoutMs;
+  const cache = (name: string, maxBytes: number) =>
+    new LocalCache({ dir: path.join(cacheDir, name), maxBytes, minIdleMs, onError });
+  const inputs = cache("inputs", INPUTS_BYTES);
+  const partFiles = cache("parts", PARTS_BYTES);
+  const parts = createPartCache({ cache: partFiles, store, run, onError });
+  const idle = new IdleWatch(side.waiters, options.graceMs ?? GRACE_MS, now);
+  const { builds, streams, signals, producer } = side;
+  await Promise.all([inputs.sweep(), partFiles.sweep()]);
+  return {
+    attempt: {
+      ...{ builds, streams, signals, producer, store, parts, idle, run, runPlan, now },
+      fetcher: createInputFetcher({ images, cache: inputs }),
+      worker: identity.name,
+      scratchDir: path.join(config.dataDir, "scratch"),
+      timeoutMs: config.build.timeoutMs,
+    },
+    reconciling: {
+      ...{ builds, producer, streams, signals, idle, identity, log },
+      staleMs: options.staleMs ?? STALE_MS,
+    },
+    connection,
+    prefix,
+    concurrency: config.build.concurrency,
+    close: () => parts.close(),
+  };
+}

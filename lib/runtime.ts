@@ -1,0 +1,152 @@
+/** The composition root: the one place that reads the configuration and joins everything. */
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import type { Redis } from "ioredis";
+import type { Logger } from "pino";
+import type { Config } from "./config/types.ts";
+import { checkDatabase, createDatabase, type Database } from "./db/client.ts";
+import { createReleaseRepository } from "./db/release-repository.ts";
+import { createSchematicRepository } from "./db/schematic-repository.ts";
+import { missingTools, runTool } from "./exec/run.ts";
+import { planAsset } from "./imager/plan.ts";
+import { runPlan } from "./imager/run-plan.ts";
+import { createLogger } from "./log/logger.ts";
+import { createSourceImages } from "./oci/source-images.ts";
+import type { SourceImages } from "./oci/types.ts";
+import { createPatientRedis, createRedis } from "./queue/connection.ts";
+import { DEFAULT_PREFIX } from "./queue/contracts.ts";
+import { createBuildSide } from "./runtime-builds.ts";
+import { createWorkerSide, type WorkerSide } from "./runtime-worker.ts";
+import { createAssetResolving } from "./services/asset-resolving.ts";
+import type { ReleaseService, SchematicService, Services } from "./services/contracts.ts";
+import { createHealthService } from "./services/health.ts";
+import { createPxeService } from "./services/pxe.ts";
+import { createReleaseService } from "./services/releases.ts";
+import { createSchematicService } from "./services/schematics.ts";
+import { createSourceBlobs } from "./services/source-blobs.ts";
+import { UsageRecorder } from "./services/usage-recorder.ts";
+import { createObjectStore } from "./storage/create-object-store.ts";
+import type { ObjectStore } from "./storage/object-store.ts";
+
+export type Role = "web" | "worker";
+
+export interface Runtime {
+  config: Config;
+  log: Logger;
+  services: Services;
+  db: Database;
+  redis: Redis;
+  store: ObjectStore;
+  /** What workers/main.ts needs; null in a web process. */
+  worker: WorkerSide | null;
+  /** Ends everything that was started, in order; safe to call twice. */
+  close(): Promise<void>;
+}
+
+export interface RuntimeOptions {
+  /** Start of all Redis keys; several installations on one Redis need different ones. */
+  prefix?: string;
+  log?: Logger;
+}
+
+/** Joins one process. Nothing is asked of any server yet, except that each connection opens itself. */
+export async function createRuntime(
+  config: Config,
+  role: Role,
+  options: RuntimeOptions = {},
+): Promise<Runtime> {
+  const prefix = options.prefix ?? DEFAULT_PREFIX;
+  const now = Date.now;
+  const log =
+    options.log ?? createLogger({ process: role, level: config.logLevel, pretty: config.development });
+  await mkdir(config.dataDir, { recursive: true });
+  const base = await openBase(config, role, log);
+  const { db, redis, subscriber, store, images } = base;
+  const releases = openReleases(config, base, log);
+  const { schematics, usage } = openSchematics(db, log);
+  const { externalUrl, externalPxeUrl } = config.http;
+  const resolve = createAssetResolving({ schematics, releases, planAsset, externalUrl });
+  const side = createBuildSide({ db, redis, subscriber, store, prefix, log, now, resolve });
+  const { assets, service: builds } = side;
+  const pxe = createPxeService({ assets, schematics, releases, externalPxeUrl });
+  const database = () => checkDatabase(db);
+  const health = createHealthService({
+    database,
+    redis: () => redis.ping(),
+    store,
+    releases,
+    missingTools,
+    now,
+  });
+  const worker = base.blocking
+    ? await createWorkerSide({
+        ...{ config, side, store, images, prefix, log, now, runPlan },
+        run: runTool,
+        connection: base.blocking,
+      })
+    : null;
+  const services = { schematics, releases, assets, builds, pxe, health };
+  const close = once(async () => {
+    await worker?.close();
+    await usage.close();
+    await side.close();
+    await base.close();
+  });
+  return { config, log, services, db, redis, store, worker, close };
+}
+
+interface Base {
+  db: Database;
+  redis: Redis;
+  subscriber: Redis;
+  /** Only in a worker. */
+  blocking: Redis | null;
+  store: ObjectStore;
+  images: SourceImages;
+  close(): Promise<void>;
+}
+
+async function openBase(config: Config, role: Role, log: Logger): Promise<Base> {
+  const onError = (error: Error) => log.warn({ err: error }, "redis connection trouble");
+  const db = createDatabase(config.database.url, { poolSize: role === "web" ? 10 : 5 });
+  const redis = createRedis(config.redis.url, onError);
+  const subscriber = createPatientRedis(config.redis.url, onError);
+  const blocking = role === "worker" ? createPatientRedis(config.redis.url, onError) : null;
+  const store = await createObjectStore(config.storage);
+  const { registry, username, password, verify } = config.source;
+  const images = createSourceImages({
+    ...{ registry, username, password, verify, run: runTool },
+    cacheDir: path.join(config.dataDir, "cache", "source"),
+    secondLevel: createSourceBlobs(store),
+    onWarning: (message, cause) => log.warn({ err: cause }, message),
+  });
+  async function close(): Promise<void> {
+    for (const connection of [subscriber, blocking, redis]) connection?.disconnect();
+    await db.$disconnect();
+  }
+  return { db, redis, subscriber, blocking, store, images, close };
+}
+
+function openReleases(config: Config, { db, images }: Base, log: Logger): ReleaseService {
+  return createReleaseService({
+    images,
+    repository: createReleaseRepository(db),
+    source: config.source,
+    log,
+  });
+}
+
+function openSchematics(db: Database, log: Logger): { schematics: SchematicService; usage: UsageRecorder } {
+  const repository = createSchematicRepository(db);
+  const onError = (error: unknown) => log.warn({ err: error }, "last use not written");
+  const usage = new UsageRecorder((ids) => repository.touch(ids), onError);
+  return { schematics: createSchematicService({ repository, usage }), usage };
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  return () => {
+    running ??= work();
+    return running;
+  };
+}

@@ -1,0 +1,54 @@
+/** From the three texts of an asset URL to a plan; every check that needs no work, in the order clients rely on. */
+import { LRUCache } from "lru-cache";
+import { parseAssetPath } from "../domain/asset-path.ts";
+import { resolveRecipe } from "../domain/recipe.ts";
+import type { Recipe } from "../domain/recipe-types.ts";
+import type { Release } from "../domain/release.ts";
+import { parseSchematic } from "../domain/schematic-parse.ts";
+import { versionTag } from "../domain/versions.ts";
+import { notFound } from "../errors/app-error.ts";
+import type { BuildPlan } from "../imager/types.ts";
+import type { AssetRequest, ReleaseService, ResolvedAsset, SchematicService } from "./contracts.ts";
+
+const ENTRIES = 2_000;
+
+export interface AssetResolvingOptions {
+  schematics: SchematicService;
+  releases: ReleaseService;
+  planAsset: (recipe: Recipe) => BuildPlan;
+  externalUrl: string;
+}
+
+/** Schematic (404), version syntax (400), path grammar (400), version existence (404), enhancement (400), plan (501). */
+export function createAssetResolving(
+  options: AssetResolvingOptions,
+): (request: AssetRequest) => Promise<ResolvedAsset> {
+  const { schematics, releases, planAsset, externalUrl } = options;
+  const memory = new LRUCache<string, { release: Release; resolved: ResolvedAsset }>({ max: ENTRIES });
+  return async ({ schematicId, version: written, path }) => {
+    const stored = await schematics.find(schematicId);
+    if (stored === null) throw notFound(`schematic ID "${schematicId}" not found`, UNKNOWN_SCHEMATIC);
+    const version = versionTag(written);
+    const profile = parseAssetPath(path);
+    const release = await releases.require(version);
+    const name = `${schematicId}/${version}/${path}`;
+    const known = memory.get(name);
+    // The same release object means the same digests: the plan cannot have changed.
+    if (known?.release === release) return known.resolved;
+    const recipe = resolveRecipe({
+      profile,
+      version,
+      schematic: parseSchematic(stored.canonical),
+      schematicId,
+      schematicText: stored.canonical,
+      release,
+      externalUrl,
+    });
+    const plan = planAsset(recipe);
+    const resolved = { schematicId, version, path, profile, plan, assetKey: plan.key };
+    memory.set(name, { release, resolved });
+    return resolved;
+  };
+}
+
+const UNKNOWN_SCHEMATIC = { hint: "POST the schematic to /schematics first; the reply holds its ID." };

@@ -1,0 +1,98 @@
+/** Assets: resolve what a URL asks for, find it ready, or have it built and wait. */
+import type { BuildRepository } from "../db/build-repository.ts";
+import type { BuildRecord } from "../domain/build-record.ts";
+import { AppError } from "../errors/app-error.ts";
+import type { Waiters } from "../queue/waiters.ts";
+import { buildFailure } from "./build-errors.ts";
+import type { BuildStarting } from "./build-starting.ts";
+import { toBuildView } from "./build-view.ts";
+import type { BuildWaiting } from "./build-waiting.ts";
+import type { AssetRequest, AssetService, BuildView, ReadyAsset, ResolvedAsset } from "./contracts.ts";
+import type { ReadyAssets } from "./ready-assets.ts";
+
+/** How often a request starts over when the build it joined was given up by others. */
+const MOST_TRIES = 3;
+
+export interface AssetServiceOptions {
+  resolve: (request: AssetRequest) => Promise<ResolvedAsset>;
+  ready: ReadyAssets;
+  starting: BuildStarting;
+  builds: BuildRepository;
+  waiting: BuildWaiting;
+  waiters: Waiters;
+}
+
+/** The asset use cases. */
+export function createAssetService(options: AssetServiceOptions): AssetService {
+  const { resolve, ready } = options;
+  return {
+    resolve,
+    findReady: (assetKey) => ready.find(assetKey),
+    ensure: (asset, { requestId, signal }) => ensure(options, asset, requestId, signal),
+    start: (asset, { requestId }) => start(options, asset, requestId),
+    inline: inlineBytes,
+    open: (asset, range, signal) => ready.open(asset, range, signal),
+  };
+}
+
+async function start(
+  options: AssetServiceOptions,
+  asset: ResolvedAsset,
+  requestId: string,
+): Promise<BuildView> {
+  const made = await options.ready.find(asset.assetKey);
+  const last = made === null ? null : await options.builds.findLastFinished(asset.assetKey);
+  if (last?.state === "ready") return toBuildView(last, made, 0);
+  const build = await options.starting.startOrJoin(asset, { requestId, detached: true });
+  const found = build.state === "ready" ? await options.ready.find(asset.assetKey) : null;
+  return toBuildView(build, found, 0);
+}
+
+async function ensure(
+  options: AssetServiceOptions,
+  asset: ResolvedAsset,
+  requestId: string,
+  signal: AbortSignal,
+): Promise<ReadyAsset> {
+  for (let attempt = 1; ; attempt += 1) {
+    const made = await options.ready.find(asset.assetKey);
+    if (made !== null) return made;
+    const build = await options.starting.startOrJoin(asset, { requestId, detached: false });
+    const end = await wait(options, build, signal);
+    if (end.state === "ready") {
+      const fresh = await options.ready.find(asset.assetKey);
+      if (fresh !== null) return fresh;
+    } else if (!wasAbandoned(end)) throw buildFailure(end);
+    if (attempt === MOST_TRIES) throw end.state === "ready" ? vanished(asset) : buildFailure(end);
+  }
+}
+
+async function wait(
+  options: AssetServiceOptions,
+  build: BuildRecord,
+  signal: AbortSignal,
+): Promise<BuildRecord> {
+  const leave = options.waiters.join(build.id);
+  try {
+    return await options.waiting.untilFinished(build.id, signal);
+  } finally {
+    leave();
+  }
+}
+
+/** The others left and the build ended just when this request came: that is nobody's failure. */
+const wasAbandoned = (build: BuildRecord) =>
+  build.state === "cancelled" && build.error?.detail?.reason === "abandoned";
+
+const vanished = (asset: ResolvedAsset) =>
+  new AppError("internal", `${asset.path} was built, but the object store does not have it`, {
+    hint: "Check that web and worker use the same object store.",
+  });
+
+/** A plan that is one step over no inputs and carries its text needs no worker. */
+function inlineBytes(asset: ResolvedAsset): Uint8Array | null {
+  const [step, ...others] = asset.plan.steps;
+  if (step?.op !== "command-line" || others.length > 0) return null;
+  const text = step.params.text;
+  return typeof text === "string" ? new TextEncoder().encode(text) : null;
+}

@@ -1,0 +1,103 @@
+/** The end of an attempt: ready, tried again, failed, or somebody else's business. docs/builds.md has the table. */
+import type { Logger } from "pino";
+import type { BuildRepository } from "../db/build-repository.ts";
+import type { BuildClaim, BuildError, BuildRecord } from "../domain/build-record.ts";
+import { jobs } from "../queue/contracts.ts";
+import type { EventWriter } from "../queue/event-writer.ts";
+import type { Producer } from "../queue/producer.ts";
+import type { BuildSignals } from "../queue/signals.ts";
+import type { AttemptControl } from "./attempt-control.ts";
+import { toBuildError } from "./build-errors.ts";
+import { doneData } from "./build-events.ts";
+import type { ProgressTracker } from "./build-progress.ts";
+
+export interface AttemptEndOptions {
+  builds: BuildRepository;
+  producer: Producer;
+  signals: BuildSignals;
+  build: BuildRecord;
+  claim: BuildClaim;
+  control: AttemptControl;
+  progress: ProgressTracker;
+  writer: EventWriter;
+  log: Logger;
+}
+
+export type Outcome = { ok: true } | { ok: false; error: unknown };
+
+/** Moves the row, tells everybody, and queues the next attempt where there is one. */
+export async function endAttempt(options: AttemptEndOptions, outcome: Outcome): Promise<void> {
+  if (outcome.ok) {
+    options.log.info({ timings: options.progress.row().timings }, "build ready");
+    return finish(options);
+  }
+  if (options.control.reason === "shutdown") return handBack(options);
+  // The thrown error may be any consequence of the abort; the reason of the abort is what people must hear.
+  const thrown = options.control.signal.aborted ? options.control.signal.reason : outcome.error;
+  const error = toBuildError(thrown, options.progress.place());
+  if (options.control.reason === "claim-lost") return leave(options);
+  const again = error.retryable === true && options.claim.attempt < jobs["asset.build"].attempts;
+  if (again && (await move(options, "retry", error))) return queueAgain(options, error);
+  if (!again && (await move(options, "fail", error))) {
+    options.log.error({ err: outcome.error, error }, "build failed");
+    return finish(options);
+  }
+  return leave(options);
+}
+
+/** Another state than ours: cancelled (readers want to hear it) or taken over by another worker (which tells them). */
+async function leave(options: AttemptEndOptions): Promise<void> {
+  const row = await options.builds.find(options.claim.id);
+  options.log.info({ state: row?.state }, "build given up");
+  if (row?.state === "cancelled") return finish(options);
+}
+
+async function finish({ builds, claim, writer, signals }: AttemptEndOptions): Promise<void> {
+  const row = await builds.find(claim.id);
+  if (row !== null) writer.add("done", doneData(row));
+  await signals.publish(claim.id, "changed");
+}
+
+async function queueAgain(options: AttemptEndOptions, error: BuildError): Promise<void> {
+  const delayMs = jobs["asset.build"].backoffMs(options.claim.attempt);
+  options.log.warn({ error, delayMs }, "build will be tried again");
+  options.writer.add("log", { line: `failed: ${error.message}` });
+  await queued(options, `next try in ${Math.round(delayMs / 1_000)} s: ${error.message}`, delayMs);
+}
+
+async function handBack(options: AttemptEndOptions): Promise<void> {
+  const { builds, claim } = options;
+  const note = "handed back by a worker that was stopped";
+  if (!(await builds.move(claim.id, "retry", { claim }, { note }))) return leave(options);
+  options.log.info("build handed back");
+  await queued(options, note, 0);
+}
+
+async function queued(
+  { build, claim, producer, writer, log }: AttemptEndOptions,
+  note: string,
+  delayMs: number,
+) {
+  writer.add("state", { state: "queued", attempt: claim.attempt, note });
+  const data = { v: 1 as const, buildId: build.id, attempt: claim.attempt, requestId: build.requestId };
+  await producer
+    .enqueue("asset.build", data, { delayMs })
+    .catch((error: unknown) => log.warn({ err: error }, "queue did not take the build"));
+}
+
+/** Postgres may be away for a moment just now; after this the reconciler has to find the row. */
+const MOVE_TRIES = 5;
+const MOVE_PAUSE_MS = 2_000;
+
+async function move(options: AttemptEndOptions, name: "retry" | "fail", error: BuildError): Promise<boolean> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const note = name === "retry" ? error.message : null;
+      return await options.builds.move(options.claim.id, name, { claim: options.claim }, { error, note });
+    } catch (thrown) {
+      if (attempt === MOVE_TRIES) throw thrown;
+      options.log.warn({ err: thrown }, "row not written, trying again");
+      await new Promise((resolve) => setTimeout(resolve, MOVE_PAUSE_MS));
+    }
+  }
+}

@@ -1,0 +1,153 @@
+/** One try to make one asset: claims the row, runs the plan, stores the result, and leaves a row that says the truth. */
+import { copyFile, link, mkdir, rm } from "node:fs/promises";
+import path from "node:path";
+import type { Logger } from "pino";
+import type { BuildRepository } from "../db/build-repository.ts";
+import { assetFileName } from "../domain/asset-path.ts";
+import type { BuildClaim, BuildRecord } from "../domain/build-record.ts";
+import { contentTypeOf } from "../domain/content-type.ts";
+import { AppError } from "../errors/app-error.ts";
+import type { RunTool } from "../exec/run.ts";
+import type { BuildPlan, PartCache, Product, RunPlanOptions } from "../imager/types.ts";
+import type { EventStreams } from "../queue/event-stream.ts";
+import { EventWriter } from "../queue/event-writer.ts";
+import type { Producer } from "../queue/producer.ts";
+import type { BuildSignals } from "../queue/signals.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { AttemptControl } from "./attempt-control.ts";
+import { endAttempt } from "./attempt-end.ts";
+import { buildLogKey } from "./build-log.ts";
+import { parsePlan } from "./build-plan.ts";
+import { ProgressTracker } from "./build-progress.ts";
+import type { IdleWatch } from "./idle-watch.ts";
+import type { FetchInput } from "./input-fetcher.ts";
+
+export interface AttemptOptions {
+  builds: BuildRepository;
+  streams: EventStreams;
+  signals: BuildSignals;
+  producer: Producer;
+  store: ObjectStore;
+  parts: PartCache;
+  idle: IdleWatch;
+  run: RunTool;
+  runPlan: (plan: BuildPlan, options: RunPlanOptions) => Promise<Product>;
+  /** Inputs of one plan; files of the same image are fetched together. */
+  fetcher: (plan: BuildPlan) => FetchInput;
+  /** Name of this worker. */
+  worker: string;
+  scratchDir: string;
+  timeoutMs: number;
+  now: () => number;
+}
+
+/** Runs a queued build to an end or hands it back; does nothing when it is not queued any more. Never rejects for a failed build. */
+export async function runAttempt(
+  options: AttemptOptions,
+  buildId: string,
+  context: { log: Logger; shutdown: AbortSignal },
+): Promise<void> {
+  const build = await options.builds.claim(buildId, options.worker);
+  if (build === null) return;
+  const claim = { id: build.id, worker: options.worker, attempt: build.attempts };
+  const log = context.log.child({ buildId, assetKey: build.assetKey, attempt: claim.attempt });
+  const dir = path.join(options.scratchDir, `${claim.id}-${claim.attempt}`);
+  await rm(dir, { recursive: true, force: true });
+  await mkdir(dir, { recursive: true });
+  const logFile = path.join(dir, "events.ndjson");
+  const writer = await openWriter(options, claim, logFile, log);
+  const progress = new ProgressTracker(writer, options.now);
+  const control = new AttemptControl({ ...options, claim, progress, log, shutdown: context.shutdown });
+  const started = options.now();
+  try {
+    writer.add("state", { state: "building", attempt: claim.attempt });
+    const outcome = await makeAsset(options, { build, claim, dir, control, progress, writer, started }).then(
+      () => ({ ok: true }) as const,
+      (error: unknown) => ({ ok: false, error }) as const,
+    );
+    await endAttempt({ ...options, build, claim, control, progress, writer, log }, outcome);
+  } finally {
+    control.close();
+    options.idle.forget(buildId);
+    await writer.close();
+    await options.store
+      .putFile(buildLogKey(buildId), logFile, { contentType: "application/x-ndjson" })
+      .catch((error: unknown) => log.warn({ err: error }, "build log not stored"));
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+function openWriter(
+  options: AttemptOptions,
+  claim: BuildClaim,
+  file: string,
+  log: Logger,
+): Promise<EventWriter> {
+  const { streams, signals, now } = options;
+  const onError = (error: unknown) => log.warn({ err: error }, "build events not written");
+  return EventWriter.open({ buildId: claim.id, streams, signals, file, now, onError });
+}
+
+interface Attempt {
+  build: BuildRecord;
+  claim: BuildClaim;
+  dir: string;
+  control: AttemptControl;
+  progress: ProgressTracker;
+  writer: EventWriter;
+  started: number;
+}
+
+async function makeAsset(options: AttemptOptions, attempt: Attempt): Promise<void> {
+  const { build, claim, dir, control, progress, writer, started } = attempt;
+  const { signal } = control;
+  const plan = parsePlan(build.plan);
+  const product = await options.runPlan(plan, {
+    dir: path.join(dir, "work"),
+    run: options.run,
+    parts: options.parts,
+    fetchInput: options.fetcher(plan),
+    onProgress: (event) => {
+      progress.report(event);
+      if (event.type === "phase") control.beat();
+    },
+    signal,
+  });
+  signal.throwIfAborted();
+  if (!(await options.builds.move(build.id, "upload", { claim })))
+    throw new AppError("cancelled", "the claim was lost");
+  writer.add("state", { state: "uploading", attempt: claim.attempt });
+  const fileName = assetFileName(plan.profile);
+  const storageKey = `assets/${build.assetKey}/${fileName}`;
+  const file = await ownFile(product, dir);
+  const stored = await options.store.putFile(storageKey, file, {
+    contentType: contentTypeOf(fileName),
+    signal,
+  });
+  control.finishing();
+  const asset = {
+    key: build.assetKey,
+    kind: plan.profile.kind,
+    fileName,
+    version: plan.version,
+    ...stored,
+    storageKey,
+    inputs: plan.inputs,
+    builtBy: options.worker,
+    builtInMs: options.now() - started,
+  };
+  await writer.flush();
+  const row = { ...progress.row(), percent: 100, note: null };
+  if (!(await options.builds.succeed(claim, asset, row)))
+    throw new AppError("cancelled", "the claim was lost");
+}
+
+/** The store takes the file away, so what belongs to the parts cache is linked or copied first. */
+async function ownFile(product: Product, dir: string): Promise<string> {
+  if (product.shape !== "file")
+    throw new AppError("internal", "the plan ended with a folder instead of a file");
+  if (product.path.startsWith(`${dir}${path.sep}`)) return product.path;
+  const own = path.join(dir, "asset");
+  await link(product.path, own).catch(() => copyFile(product.path, own));
+  return own;
+}

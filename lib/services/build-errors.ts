@@ -1,0 +1,110 @@
+/** How a failure crosses processes: AppError in the worker, JSON in the row, the same AppError in the request. */
+
+import type { BuildError, BuildRecord } from "../domain/build-record.ts";
+import { AppError, type AppErrorExtra, type ErrorCode, STATUS } from "../errors/app-error.ts";
+
+/** Where a build was when it failed. */
+export interface FailurePlace {
+  phase: string | null;
+  step: string | null;
+}
+
+const DISK_FULL = new Set(["ENOSPC", "EDQUOT"]);
+const UNREACHABLE = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EAI_AGAIN", "EPIPE", "ETIMEDOUT"]);
+
+/** True when the same work may well succeed later: the world was in the way, not the work. */
+function isRetryable(error: AppError): boolean {
+  if (error.extra.retryable !== undefined) return error.extra.retryable;
+  if (error.code === "tool_failed") return typeof error.extra.details?.signal === "string";
+  return error.code === "upstream_unavailable" || error.code === "out_of_space";
+}
+
+/** Any thrown value as the error that is written into the build's row. */
+export function toBuildError(thrown: unknown, place: FailurePlace): BuildError {
+  const error = toAppError(thrown);
+  const detail = { ...(place.phase === null ? {} : place), ...error.extra.details };
+  return {
+    code: error.code,
+    message: error.message,
+    ...(error.extra.hint === undefined ? {} : { hint: error.extra.hint }),
+    ...(Object.keys(detail).length === 0 ? {} : { detail }),
+    retryable: isRetryable(error),
+  };
+}
+
+/** Known system errors get a sentence of their own, also behind a step that failed; the rest is `internal`. */
+export function toAppError(thrown: unknown): AppError {
+  const known = systemError(thrown);
+  if (known !== null) return known;
+  if (thrown instanceof AppError) {
+    const behind = thrown.code === "build_failed" ? systemError(thrown.extra.cause) : null;
+    if (behind === null) return thrown;
+    const details = { ...thrown.extra.details, ...behind.extra.details };
+    return new AppError(behind.code, behind.message, { ...behind.extra, details });
+  }
+  return new AppError("internal", "the build ended with an error that should not happen", {
+    hint: "Please report it with the build's id and its log.",
+    details: {
+      cause: thrown instanceof Error ? `${thrown.name}: ${thrown.message}`.slice(0, 500) : String(thrown),
+    },
+    cause: thrown,
+  });
+}
+
+function systemError(thrown: unknown): AppError | null {
+  if (!(thrown instanceof Error) || thrown instanceof AppError || !("code" in thrown)) return null;
+  const code = String(thrown.code);
+  if (DISK_FULL.has(code)) {
+    return new AppError("out_of_space", "the disk of the worker is full", {
+      hint: "Free space under DATA_DIR (scratch, cache) and ask again.",
+      details: { cause: code },
+      cause: thrown,
+    });
+  }
+  if (!UNREACHABLE.has(code)) return null;
+  return new AppError("upstream_unavailable", `a service the build needs did not answer (${code})`, {
+    hint: "Ask again in a minute; /readyz names what is away.",
+    details: { cause: code },
+    cause: thrown,
+  });
+}
+
+/** The error a request gets for a build that did not become ready. */
+export function buildFailure(build: BuildRecord): AppError {
+  const error = build.error ?? { code: "internal", message: "the build failed and left no reason" };
+  const extra: AppErrorExtra = {
+    details: { ...error.detail, buildId: build.id },
+    retryable: error.retryable ?? false,
+  };
+  if (error.hint !== undefined) extra.hint = error.hint;
+  const code = isErrorCode(error.code) ? error.code : "build_failed";
+  if (code === "upstream_unavailable") extra.retryAfterSeconds = 30;
+  return new AppError(code, error.message, extra);
+}
+
+const isErrorCode = (code: string): code is ErrorCode => code in STATUS;
+
+/** Reasons for which a build is cancelled. */
+export const abandoned: BuildError = {
+  code: "cancelled",
+  message: "the build was cancelled because nobody waited for it any more",
+  hint: "Ask for the file again to start a new build.",
+  detail: { reason: "abandoned" },
+  retryable: true,
+};
+
+export const cancelledByRequest: BuildError = {
+  code: "cancelled",
+  message: "the build was cancelled",
+  hint: "Ask for the file again to start a new build.",
+  detail: { reason: "requested" },
+  retryable: true,
+};
+
+export const workerLost = (attempts: number): BuildError => ({
+  code: "build_failed",
+  message: `the worker died ${attempts === 1 ? "once" : `${attempts} times`} while it made this file`,
+  hint: "See the worker's log; often the machine is short of memory. Ask again to try once more.",
+  detail: { reason: "worker_lost", attempts },
+  retryable: false,
+});

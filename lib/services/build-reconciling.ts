@@ -1,0 +1,110 @@
+/** Brings rows and queue together again after anything was lost: jobs, workers, waiters, scratch folders. */
+import { readdir, rm } from "node:fs/promises";
+import path from "node:path";
+import type { Logger } from "pino";
+import type { BuildRepository } from "../db/build-repository.ts";
+import type { BuildRecord } from "../domain/build-record.ts";
+import { jobs } from "../queue/contracts.ts";
+import type { EventStreams } from "../queue/event-stream.ts";
+import type { Producer } from "../queue/producer.ts";
+import type { BuildSignals } from "../queue/signals.ts";
+import { abandoned, workerLost } from "./build-errors.ts";
+import { doneData } from "./build-events.ts";
+import type { IdleWatch } from "./idle-watch.ts";
+import type { WorkerIdentity } from "./worker-identity.ts";
+
+/** A build whose worker was silent for so long has none: five heartbeats in a row did not come. */
+export const STALE_MS = 15_000;
+const MOST_QUEUED_LOOKED_AT = 1_000;
+
+export interface ReconcilingOptions {
+  builds: BuildRepository;
+  producer: Producer;
+  streams: EventStreams;
+  signals: BuildSignals;
+  idle: IdleWatch;
+  identity: WorkerIdentity;
+  staleMs: number;
+  log: Logger;
+}
+
+/** One round. Safe in any number of processes at once: every change is a guarded move. */
+export async function reconcile(options: ReconcilingOptions): Promise<void> {
+  for (const build of await lostBuilds(options)) await recover(options, build);
+  for (const build of await options.builds.queued(MOST_QUEUED_LOOKED_AT)) {
+    if (!build.detached && (await options.idle.isAbandoned(build.id))) await giveUp(options, build);
+    // Adding a job that is there already changes nothing, so nobody has to know whether it is.
+    else await enqueue(options, build, 0);
+  }
+}
+
+interface LostBuild extends BuildRecord {
+  worker: string;
+  /** Known to be dead because it ran on this machine, whatever its last heartbeat says. */
+  seenDead: boolean;
+}
+
+async function lostBuilds({ builds, identity, staleMs }: ReconcilingOptions): Promise<LostBuild[]> {
+  const stale = new Set((await builds.stale(staleMs)).map((build) => build.id));
+  const lost: LostBuild[] = [];
+  for (const build of await builds.active()) {
+    if (build.worker === null) continue;
+    const seenDead = identity.isDead(build.worker);
+    if (seenDead || stale.has(build.id)) lost.push({ ...build, worker: build.worker, seenDead });
+  }
+  return lost;
+}
+
+async function recover(options: ReconcilingOptions, build: LostBuild): Promise<void> {
+  const { builds, log, signals, staleMs } = options;
+  const claim = { id: build.id, worker: build.worker, attempt: build.attempts };
+  const guard = build.seenDead ? { claim } : { claim, staleMs };
+  if (build.attempts >= jobs["asset.build"].attempts) {
+    const error = workerLost(build.attempts);
+    if (!(await builds.move(build.id, "fail", guard, { error }))) return;
+    log.error({ buildId: build.id, worker: build.worker }, "build failed because its workers died");
+    return tell(options, { ...build, state: "failed", error });
+  }
+  const note = "its worker died; waiting for another one";
+  if (!(await builds.move(build.id, "retry", guard, { note }))) return;
+  log.warn({ buildId: build.id, worker: build.worker }, "build taken from a dead worker");
+  const data = { state: "queued", attempt: build.attempts, note };
+  await options.streams
+    .append(build.id, { type: "state", data })
+    .catch((error: unknown) => log.warn({ err: error }, "event not written"));
+  await signals.publish(build.id, "changed");
+  await enqueue(options, build, jobs["asset.build"].backoffMs(1));
+}
+
+async function giveUp(options: ReconcilingOptions, build: BuildRecord): Promise<void> {
+  if (!(await options.builds.move(build.id, "cancel", { attached: true }, { error: abandoned }))) return;
+  options.idle.forget(build.id);
+  options.log.info({ buildId: build.id }, "queued build given up, nobody waits");
+  await tell(options, { ...build, state: "cancelled", error: abandoned });
+}
+
+async function tell({ streams, signals, log }: ReconcilingOptions, build: BuildRecord): Promise<void> {
+  await streams
+    .append(build.id, { type: "done", data: doneData(build) })
+    .catch((error: unknown) => log.warn({ err: error }, "event not written"));
+  await signals.publish(build.id, "changed");
+}
+
+async function enqueue(
+  { producer, log }: ReconcilingOptions,
+  build: BuildRecord,
+  delayMs: number,
+): Promise<void> {
+  const data = { v: 1 as const, buildId: build.id, attempt: build.attempts, requestId: build.requestId };
+  await producer
+    .enqueue("asset.build", data, { delayMs })
+    .catch((error: unknown) => log.warn({ err: error, buildId: build.id }, "queue did not take the build"));
+}
+
+/** Removes scratch folders of attempts that no living worker has; gives their number. */
+export async function cleanScratch(builds: BuildRepository, scratchDir: string): Promise<number> {
+  const alive = new Set((await builds.active()).map((build) => `${build.id}-${build.attempts}`));
+  const names = (await readdir(scratchDir).catch(() => [])).filter((name) => !alive.has(name));
+  await Promise.all(names.map((name) => rm(path.join(scratchDir, name), { recursive: true, force: true })));
+  return names.length;
+}

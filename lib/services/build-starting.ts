@@ -1,0 +1,122 @@
+/** Starts a build or joins the running one. The unique index decides who starts, on however many machines they ask. */
+import type { Logger } from "pino";
+import { newBuildId } from "../db/build-id.ts";
+import type { BuildRepository } from "../db/build-repository.ts";
+import type { BuildRecord } from "../domain/build-record.ts";
+import { AppError } from "../errors/app-error.ts";
+import type { EventStreams } from "../queue/event-stream.ts";
+import type { Producer } from "../queue/producer.ts";
+import { abandoned } from "./build-errors.ts";
+import type { ResolvedAsset } from "./contracts.ts";
+import type { ReadyAssets } from "./ready-assets.ts";
+
+/** A failure that cannot heal by itself is told again for so long instead of being worked out again. */
+export const FAILURE_REMEMBERED_MS = 30_000;
+/** More waiting builds than this are refused. */
+const MOST_QUEUED = 1_000;
+
+export interface StartOptions {
+  requestId: string;
+  detached: boolean;
+}
+
+export interface BuildStarting {
+  /** A running build, or one that failed just now and would fail again, or one that became ready meanwhile. */
+  startOrJoin(asset: ResolvedAsset, options: StartOptions): Promise<BuildRecord>;
+}
+
+export interface BuildStartingOptions {
+  builds: BuildRepository;
+  producer: Producer;
+  streams: EventStreams;
+  log: Logger;
+  now: () => number;
+  ready: ReadyAssets;
+}
+
+/** The way into the queue. */
+export function createBuildStarting(options: BuildStartingOptions): BuildStarting {
+  return { startOrJoin: (asset, start) => startOrJoin(options, asset, start) };
+}
+
+async function startOrJoin(
+  options: BuildStartingOptions,
+  asset: ResolvedAsset,
+  { requestId, detached }: StartOptions,
+): Promise<BuildRecord> {
+  const { builds, ready, log, now } = options;
+  const running = await builds.findRunning(asset.assetKey);
+  if (running !== null) return join(builds, running, detached);
+  const last = await builds.findLastFinished(asset.assetKey);
+  if (last !== null && wouldFailAgain(last, now())) return last;
+  if ((await builds.countQueued()) >= MOST_QUEUED) throw queueFull();
+  const created = await builds.insert({
+    id: newBuildId(now()),
+    assetKey: asset.assetKey,
+    schematicId: asset.schematicId,
+    version: asset.version,
+    path: asset.path,
+    plan: asset.plan,
+    steps: asset.plan.steps.length,
+    detached,
+    requestId,
+  });
+  if (created === null) return joinWinner(builds, asset, detached);
+  if ((await ready.find(asset.assetKey)) !== null) {
+    // The build before this one ended between the caller's look and the insert: there is nothing left to do.
+    await builds.move(created.id, "cancel", {}, { error: abandoned });
+    return last?.state === "ready" ? last : joinWinner(builds, asset, detached);
+  }
+  log.info(
+    { buildId: created.id, assetKey: created.assetKey, path: created.path, requestId },
+    "build queued",
+  );
+  await announce(options, created);
+  return created;
+}
+
+/** Somebody else was faster by a moment; when that build is over already, its row is the newest finished one. */
+async function joinWinner(
+  builds: BuildRepository,
+  asset: ResolvedAsset,
+  detached: boolean,
+): Promise<BuildRecord> {
+  const winner =
+    (await builds.findRunning(asset.assetKey)) ?? (await builds.findLastFinished(asset.assetKey));
+  if (winner === null)
+    throw new AppError("internal", `the build of ${asset.path} vanished while it was joined`);
+  return join(builds, winner, detached);
+}
+
+async function join(builds: BuildRepository, build: BuildRecord, detached: boolean): Promise<BuildRecord> {
+  if (detached && !build.detached) await builds.setDetached(build.id);
+  return build;
+}
+
+/** Redis may be away: then the reconciler of a worker finds the row. */
+async function announce(
+  { producer, streams, log }: Pick<BuildStartingOptions, "producer" | "streams" | "log">,
+  build: BuildRecord,
+): Promise<void> {
+  const data = { v: 1 as const, buildId: build.id, attempt: build.attempts, requestId: build.requestId };
+  const results = await Promise.allSettled([
+    streams.append(build.id, { type: "state", data: { state: "queued", attempt: 0 } }),
+    producer.enqueue("asset.build", data),
+  ]);
+  for (const result of results) {
+    if (result.status === "rejected")
+      log.warn({ err: result.reason, buildId: build.id }, "queue did not take the build");
+  }
+}
+
+function wouldFailAgain(build: BuildRecord, nowMs: number): boolean {
+  if (build.state !== "failed" || build.error?.retryable !== false) return false;
+  return build.finishedAt !== null && nowMs - build.finishedAt.getTime() < FAILURE_REMEMBERED_MS;
+}
+
+const queueFull = () =>
+  new AppError("queue_full", `${MOST_QUEUED} builds wait already`, {
+    hint: "Ask again later, or start more workers.",
+    retryable: true,
+    retryAfterSeconds: 60,
+  });

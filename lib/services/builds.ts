@@ -1,0 +1,75 @@
+/** Builds as people see them: list, one, cancel, live events. */
+import type { AssetRepository } from "../db/asset-repository.ts";
+import type { BuildFilter } from "../db/build-repository.ts";
+import type { BuildRecord } from "../domain/build-record.ts";
+import { AppError, notFound } from "../errors/app-error.ts";
+import type { Producer } from "../queue/producer.ts";
+import type { Waiters } from "../queue/waiters.ts";
+import { cancelledByRequest } from "./build-errors.ts";
+import { type BuildEventsOptions, doneData, followBuild } from "./build-events.ts";
+import { toBuildView, toReadyAsset } from "./build-view.ts";
+import type { BuildService, BuildView } from "./contracts.ts";
+
+const MOST_LISTED = 200;
+
+export interface BuildServiceOptions extends BuildEventsOptions {
+  assets: AssetRepository;
+  waiters: Waiters;
+  producer: Producer;
+}
+
+/** The build use cases. */
+export function createBuildService(options: BuildServiceOptions): BuildService {
+  const { builds } = options;
+
+  async function view(build: BuildRecord): Promise<BuildView> {
+    const asset = build.state === "ready" ? await options.assets.find(build.assetKey) : null;
+    const running = build.finishedAt === null;
+    // Only a number on a page: without Redis it is simply zero.
+    const waiters = running ? (await options.waiters.look(build.id).catch(() => ({ count: 0 }))).count : 0;
+    return toBuildView(build, asset === null ? null : toReadyAsset(asset), waiters);
+  }
+
+  return {
+    async list(filter) {
+      const wanted: BuildFilter = { ...filter, limit: Math.max(1, Math.min(filter.limit, MOST_LISTED)) };
+      return Promise.all((await builds.list(wanted)).map(view));
+    },
+    async find(id) {
+      const build = await builds.find(id);
+      return build === null ? null : view(build);
+    },
+    async cancel(id) {
+      if (!(await builds.move(id, "cancel", {}, { error: cancelledByRequest })))
+        throw await notCancelled(options, id);
+      const build = await builds.find(id);
+      if (build === null) throw notFound(`build ${id} does not exist`);
+      await tell(options, build);
+      return view(build);
+    },
+    events: (id, follow) => followBuild(options, id, follow),
+  };
+}
+
+/** Wakes waiters and the worker, and takes the job out of the queue; all of it may fail, the row has the truth. */
+async function tell(
+  { streams, signals, producer, onError }: BuildServiceOptions,
+  build: BuildRecord,
+): Promise<void> {
+  const data = { v: 1 as const, buildId: build.id, attempt: build.attempts, requestId: build.requestId };
+  const results = await Promise.allSettled([
+    streams.append(build.id, { type: "done", data: doneData(build) }),
+    producer.withdraw("asset.build", data),
+  ]);
+  for (const result of results) if (result.status === "rejected") onError(result.reason);
+  await signals.publish(build.id, "changed");
+}
+
+async function notCancelled({ builds }: BuildServiceOptions, id: string): Promise<AppError> {
+  const build = await builds.find(id);
+  if (build === null) return notFound(`build ${id} does not exist`);
+  return new AppError("conflict", `build ${id} is already ${build.state}`, {
+    hint: "Only queued and running builds can be cancelled.",
+    retryable: false,
+  });
+}

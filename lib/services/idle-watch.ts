@@ -1,0 +1,36 @@
+/** Decides when a build was without waiters for long enough to be given up. */
+import type { Waiters } from "../queue/waiters.ts";
+
+/** So long after the last waiter left a build goes on, so that a client may come back. */
+export const GRACE_MS = 60_000;
+
+export class IdleWatch {
+  readonly #waiters: Waiters;
+  readonly #graceMs: number;
+  readonly #now: () => number;
+  readonly #lastWaited = new Map<string, number>();
+
+  constructor(waiters: Waiters, graceMs: number, now: () => number) {
+    this.#waiters = waiters;
+    this.#graceMs = graceMs;
+    this.#now = now;
+  }
+
+  /**
+   * True when nobody waited during the whole grace period, as far as this process saw: it counts from the first
+   * call for a build, and a Redis that is away or forgot everything counts as somebody waiting.
+   */
+  async isAbandoned(buildId: string): Promise<boolean> {
+    const view = await this.#waiters.look(buildId).catch(() => null);
+    const now = this.#now();
+    const seen = this.#lastWaited.get(buildId) ?? now;
+    const lastWaited =
+      view === null || view.count > 0 ? now : Math.max(seen, now - (view.idleMs ?? Infinity));
+    this.#lastWaited.set(buildId, lastWaited);
+    return now - lastWaited >= this.#graceMs;
+  }
+
+  forget(buildId: string): void {
+    this.#lastWaited.delete(buildId);
+  }
+}

@@ -1,0 +1,24 @@
+/** Layers of source images in the object store, so that a second machine need not ask the registry again. */
+import { copyFile, link, rm } from "node:fs/promises";
+import type { SecondLevel } from "../oci/blob-cache.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+
+const blobKey = (hex: string) => `blobs/sha256/${hex}`;
+
+/** The second level of the blob cache. The reader checks the digest, so nothing is checked twice here. */
+export function createSourceBlobs(store: ObjectStore): SecondLevel {
+  return {
+    fetch: (hex, path, signal) => store.getFile(blobKey(hex), path, signal),
+    async keep(hex, path, signal) {
+      if ((await store.head(blobKey(hex))) !== null) return;
+      // A second name for the same bytes where the file system can, because the store takes the file it is given.
+      const own = `${path}.${process.pid}.keep`;
+      await link(path, own).catch(() => copyFile(path, own));
+      try {
+        await store.putFile(blobKey(hex), own, { signal });
+      } finally {
+        await rm(own, { force: true });
+      }
+    },
+  };
+}

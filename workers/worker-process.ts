@@ -1,0 +1,83 @@
+/** The life of a worker: clean up after the dead, take jobs, reconcile now and then, end in time. */
+import { mkdir } from "node:fs/promises";
+import type { ConnectionOptions } from "bullmq";
+import type { Logger } from "pino";
+import { startWorkers, type Workers } from "../lib/queue/worker.ts";
+import type { AttemptOptions } from "../lib/services/build-attempt.ts";
+import { cleanScratch, type ReconcilingOptions, reconcile } from "../lib/services/build-reconciling.ts";
+import { assetBuildHandler } from "./asset-build.ts";
+
+const RECONCILE_MS = 10_000;
+/** How long running builds may go on after a stop was asked for, before they are handed back. */
+const FINISH_MS = 7_000;
+
+export interface WorkerProcessOptions {
+  attempt: AttemptOptions;
+  reconciling: ReconcilingOptions;
+  /** For blocking reads of the queue. */
+  connection: ConnectionOptions;
+  prefix: string;
+  concurrency: number;
+  reconcileMs?: number;
+  finishMs?: number;
+  log: Logger;
+}
+
+export interface WorkerProcess {
+  /** Takes no more jobs, lets running builds finish for a moment, hands the rest back. */
+  stop(): Promise<void>;
+}
+
+/** Resolves when the worker takes jobs. */
+export async function startWorkerProcess(options: WorkerProcessOptions): Promise<WorkerProcess> {
+  const { attempt, reconciling, log } = options;
+  await mkdir(attempt.scratchDir, { recursive: true });
+  await round(options);
+  const removed = await cleanScratch(attempt.builds, attempt.scratchDir);
+  if (removed > 0) log.info({ removed }, "scratch folders of dead builds removed");
+  const timer = everyWhile(options.reconcileMs ?? RECONCILE_MS, () => round(options));
+  const shutdown = new AbortController();
+  const workers = startWorkers({
+    connection: options.connection,
+    prefix: options.prefix,
+    concurrency: options.concurrency,
+    log,
+    handlers: { "asset.build": assetBuildHandler(attempt, shutdown.signal) },
+  });
+  log.info({ worker: reconciling.identity.name, concurrency: options.concurrency }, "worker is ready");
+  return {
+    async stop() {
+      clearInterval(timer);
+      await stopWorkers(workers, shutdown, options);
+    },
+  };
+}
+
+async function stopWorkers(
+  workers: Workers,
+  shutdown: AbortController,
+  options: WorkerProcessOptions,
+): Promise<void> {
+  const limit = setTimeout(() => {
+    options.log.info("handing running builds back");
+    shutdown.abort();
+  }, options.finishMs ?? FINISH_MS);
+  await workers.close();
+  clearTimeout(limit);
+}
+
+async function round({ reconciling, log }: WorkerProcessOptions): Promise<void> {
+  await reconcile(reconciling).catch((error: unknown) => log.warn({ err: error }, "reconciling failed"));
+}
+
+/** Like setInterval, without a second round while one is running. */
+function everyWhile(ms: number, work: () => Promise<void>): NodeJS.Timeout {
+  let running = false;
+  return setInterval(() => {
+    if (running) return;
+    running = true;
+    void work().finally(() => {
+      running = false;
+    });
+  }, ms);
+}
