@@ -1,0 +1,236 @@
+import { randomBytes } from "node:crypto";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { SecondLevel } from "../../lib/oci/blob-cache.ts";
+import { SingleFlight } from "../../lib/oci/single-flight.ts";
+import type { Descriptor } from "../../lib/oci/types.ts";
+import { sha256 } from "../fixtures/fake-image.ts";
+import { FakeRegistry } from "../fixtures/fake-registry.ts";
+import { failure, openSource, removeScratch, scratchFolder } from "../fixtures/source-images.ts";
+
+const REPOSITORY = "siderolabs/imager";
+let fake: FakeRegistry;
+beforeAll(async () => {
+  fake = await FakeRegistry.start();
+});
+afterEach(async () => {
+  fake.reset();
+  await removeScratch();
+});
+afterAll(() => fake.stop());
+
+function pushBlob(bytes: Buffer): Descriptor {
+  fake.repository(REPOSITORY).blobs.set(sha256(bytes), bytes);
+  return { mediaType: "application/octet-stream", digest: sha256(bytes), size: bytes.byteLength };
+}
+
+/** Compared by digest: comparing large buffers element by element takes seconds. */
+async function expectBytes(path: string, bytes: Buffer): Promise<void> {
+  expect(sha256(await readFile(path))).toBe(sha256(bytes));
+}
+
+const rangesAsked = () => fake.seen.map((one) => one.headers.range).filter((range) => range !== undefined);
+
+async function leftovers(dir: string): Promise<string[]> {
+  return readdir(join(dir, "blobs", "partial"));
+}
+
+describe("downloads", () => {
+  test("end in blobs/sha256/<hex> and tell how far they are", async () => {
+    const bytes = randomBytes(3_000_000);
+    const descriptor = pushBlob(bytes);
+    const { images, dir } = await openSource(fake.url);
+    const seen: number[] = [];
+    const path = await images.blob(REPOSITORY, descriptor, undefined, (received, total) => {
+      expect(total).toBe(bytes.byteLength);
+      seen.push(received);
+    });
+    expect(path).toBe(join(dir, "blobs", "sha256", descriptor.digest.slice(7)));
+    await expectBytes(path, bytes);
+    expect(seen).toEqual([...seen].sort((a, b) => a - b));
+    expect(seen.at(-1)).toBe(bytes.byteLength);
+    expect(await leftovers(dir)).toEqual([]);
+  });
+
+  test.each([false, true])(
+    "go on by Range where the connection broke off (redirected: %s)",
+    async (redirected) => {
+      const bytes = randomBytes(1_000_000);
+      const descriptor = pushBlob(bytes);
+      fake.switches.redirectBlobs = redirected;
+      const match = redirected ? /^storage GET/ : /^GET .*blobs/;
+      fake.switches.faults = [
+        { match, times: 1, cutAt: 300_000 },
+        { match, times: 1, cutAt: 200_000 },
+      ];
+      const { images } = await openSource(fake.url);
+      await expectBytes(await images.blob(REPOSITORY, descriptor), bytes);
+      const ranges = [...new Set(rangesAsked())];
+      expect(ranges).toEqual(["bytes=300000-", "bytes=500000-"]);
+    },
+  );
+
+  test("count tries only while no byte comes", async () => {
+    const bytes = randomBytes(1_000_000);
+    const descriptor = pushBlob(bytes);
+    fake.switches.faults = [{ match: /blobs/, times: 9, cutAt: 100_000 }];
+    const { images } = await openSource(fake.url);
+    await expectBytes(await images.blob(REPOSITORY, descriptor), bytes);
+    fake.switches.faults = [{ match: /blobs/, cutAt: 0 }];
+    const error = await failure(images.blob(REPOSITORY, pushBlob(randomBytes(1000))));
+    expect(error.code).toBe("upstream_unavailable");
+    expect(error.message).toContain("the connection broke off");
+  });
+
+  test("go on when a connection stays silent", async () => {
+    const bytes = randomBytes(500_000);
+    const descriptor = pushBlob(bytes);
+    fake.switches.faults = [{ match: /blobs/, times: 1, stallAt: 100_000 }];
+    const { images } = await openSource(fake.url, { idleTimeoutMs: 100 });
+    await expectBytes(await images.blob(REPOSITORY, descriptor), bytes);
+    expect(rangesAsked()).toEqual(["bytes=100000-"]);
+  });
+
+  test("start over when the registry does not know ranges", async () => {
+    const bytes = randomBytes(500_000);
+    const descriptor = pushBlob(bytes);
+    fake.switches.ranges = false;
+    fake.switches.faults = [{ match: /blobs/, times: 1, cutAt: 100_000 }];
+    const { images } = await openSource(fake.url);
+    await expectBytes(await images.blob(REPOSITORY, descriptor), bytes);
+  });
+
+  test("fetch the whole blob once more when the joined parts do not fit together", async () => {
+    const bytes = randomBytes(500_000);
+    const descriptor = pushBlob(bytes);
+    fake.switches.faults = [{ match: /blobs/, times: 1, cutAt: 100_000, body: randomBytes(500_000) }];
+    const { images } = await openSource(fake.url);
+    await expectBytes(await images.blob(REPOSITORY, descriptor), bytes);
+  });
+
+  test("refuse other bytes, more bytes and fewer bytes than the descriptor names, and keep nothing", async () => {
+    const descriptor = pushBlob(randomBytes(1000));
+    const { images, dir } = await openSource(fake.url);
+    fake.switches.faults = [{ match: /blobs/, body: randomBytes(1000) }];
+    const wrong = await failure(images.blob(REPOSITORY, descriptor));
+    expect(wrong.code).toBe("source_invalid");
+    expect(wrong.message).toContain(`${REPOSITORY}@${descriptor.digest}`);
+    fake.switches.faults = [{ match: /blobs/, body: randomBytes(1_000_000) }];
+    expect((await failure(images.blob(REPOSITORY, descriptor))).code).toBe("too_large");
+    fake.switches.faults = [{ match: /blobs/, body: randomBytes(10) }];
+    const short = await failure(images.blob(REPOSITORY, descriptor));
+    expect(short.code).toBe("upstream_unavailable");
+    expect(short.message).toContain("10 of 1000 bytes came");
+    expect(await readdir(join(dir, "blobs", "sha256"))).toEqual([]);
+    expect(await leftovers(dir)).toEqual([]);
+  });
+
+  test("of a blob that is not there are not_found", async () => {
+    const descriptor = { mediaType: "x", digest: sha256(Buffer.from("no")), size: 2 };
+    fake.repository(REPOSITORY);
+    const { images } = await openSource(fake.url);
+    expect((await failure(images.blob(REPOSITORY, descriptor))).code).toBe("not_found");
+  });
+});
+
+describe("one download per digest", () => {
+  test("serves all who ask at the same time, across repositories", async () => {
+    const bytes = randomBytes(200_000);
+    const descriptor = pushBlob(bytes);
+    fake.switches.latencyMs = 30;
+    const { images } = await openSource(fake.url);
+    const paths = await Promise.all(Array.from({ length: 8 }, () => images.blob(REPOSITORY, descriptor)));
+    expect(new Set(paths).size).toBe(1);
+    expect(fake.count(/blobs/)).toBe(1);
+  });
+
+  test("goes on for those who stay and stops when all have left", async () => {
+    const bytes = randomBytes(300_000);
+    const descriptor = pushBlob(bytes);
+    fake.switches.latencyMs = 100;
+    const { images, dir } = await openSource(fake.url);
+    const leaver = failure(images.blob(REPOSITORY, descriptor, AbortSignal.timeout(20)));
+    const stayer = images.blob(REPOSITORY, descriptor);
+    expect((await leaver).code).toBe("cancelled");
+    await expectBytes(await stayer, bytes);
+    const other = pushBlob(randomBytes(1000));
+    fake.switches.latencyMs = 0;
+    fake.switches.faults = [{ match: /blobs/, stallAt: 10 }];
+    expect((await failure(images.blob(REPOSITORY, other, AbortSignal.timeout(100)))).code).toBe("cancelled");
+    await expect.poll(() => leftovers(dir)).toEqual([]);
+  });
+
+  test("does not keep a failure", async () => {
+    const flights = new SingleFlight<number>();
+    let runs = 0;
+    const work = async () => {
+      runs += 1;
+      if (runs === 1) throw new Error("first");
+      return runs;
+    };
+    const both = await Promise.allSettled([flights.join("k", work), flights.join("k", work)]);
+    expect(both.map((one) => one.status)).toEqual(["rejected", "rejected"]);
+    expect(await flights.join("k", work)).toBe(2);
+  });
+});
+
+describe("the folder", () => {
+  test("answers without the registry, also after a restart", async () => {
+    const bytes = randomBytes(1000);
+    const descriptor = pushBlob(bytes);
+    const cacheDir = await scratchFolder();
+    await (await openSource(fake.url, { cacheDir })).images.blob(REPOSITORY, descriptor);
+    fake.switches.down = true;
+    const path = await (await openSource(fake.url, { cacheDir })).images.blob(REPOSITORY, descriptor);
+    await expectBytes(path, bytes);
+  });
+
+  test("is not believed when a file in it is damaged, at once or later", async () => {
+    const bytes = randomBytes(1000);
+    const descriptor = pushBlob(bytes);
+    const { images } = await openSource(fake.url);
+    const path = await images.blob(REPOSITORY, descriptor);
+    for (const damage of [randomBytes(1000), randomBytes(999), Buffer.alloc(0)]) {
+      await writeFile(path, damage);
+      await expectBytes(await images.blob(REPOSITORY, descriptor), bytes);
+    }
+    expect(fake.count(/blobs/)).toBe(4);
+  });
+
+  test("is filled from the shared store first, which is told about new blobs and never trusted", async () => {
+    const bytes = randomBytes(1000);
+    const descriptor = pushBlob(bytes);
+    const shared = new Map<string, Buffer>();
+    const warnings: string[] = [];
+    const secondLevel: SecondLevel = {
+      async fetch(hex, path) {
+        const found = shared.get(hex);
+        if (found) await writeFile(path, found);
+        return found !== undefined;
+      },
+      async keep(hex, path) {
+        shared.set(hex, await readFile(path));
+      },
+    };
+    const options = { secondLevel, onWarning: (message: string) => warnings.push(message) };
+    await (await openSource(fake.url, options)).images.blob(REPOSITORY, descriptor);
+    expect([...shared.keys()]).toEqual([descriptor.digest.slice(7)]);
+    await (await openSource(fake.url, options)).images.blob(REPOSITORY, descriptor);
+    expect(fake.count(/blobs/)).toBe(1);
+    shared.set(descriptor.digest.slice(7), randomBytes(1000));
+    const path = await (await openSource(fake.url, options)).images.blob(REPOSITORY, descriptor);
+    await expectBytes(path, bytes);
+    expect(fake.count(/blobs/)).toBe(2);
+    const broken: SecondLevel = {
+      fetch: () => Promise.reject(new Error("store away")),
+      keep: () => Promise.reject(new Error("store away")),
+    };
+    const again = await openSource(fake.url, { ...options, secondLevel: broken });
+    expect((await stat(await again.images.blob(REPOSITORY, descriptor))).size).toBe(1000);
+    expect(warnings).toEqual([
+      "the shared blob store cannot be read",
+      "the shared blob store cannot be written",
+    ]);
+  });
+});
