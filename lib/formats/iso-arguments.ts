@@ -53,22 +53,27 @@ const EFI_IN_TREE = [
   ...["--efi-boot", "efi.img", "-efi-boot-part", "--efi-boot-image", "--protective-msdos-label"],
 ];
 
+/** Owner root and fixed permissions, whatever the files on disk have. */
+const modes = (folder: string, file: string): string[] => [
+  ...["-uid", "0", "-gid", "0", "-dir-mode", folder, "-file-mode", file],
+];
+
 function layoutArguments(iso: IsoDescription): string[] {
   const esp = iso.esp ?? "";
   switch (iso.variant) {
     case "grub":
-      return [...bios(iso), ...EFI_IN_TREE, "-r"];
+      return [...bios(iso), ...EFI_IN_TREE, ...modes("0555", "0444")];
     case "hybrid":
       return [
         ...bios(iso),
         "--protective-msdos-label",
-        "-r",
+        ...modes("0555", "0444"),
         "-eltorito-alt-boot",
         "-appended_part_as_gpt",
         ...appendedEsp(esp),
       ];
     case "uefi":
-      return [...appendedEsp(esp), "-uid", "0", "-gid", "0", "-dir-mode", "0755", "-file-mode", "0644"];
+      return [...appendedEsp(esp), ...modes("0755", "0644")];
   }
 }
 

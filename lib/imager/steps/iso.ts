@@ -7,7 +7,7 @@ import { quirks } from "../../domain/quirks.ts";
 import { ISO_VARIANTS, xorrisoArguments } from "../../formats/iso-arguments.ts";
 import { isoGrubConfig, isoVolumeId } from "../../formats/iso-texts.ts";
 import { loaderConf } from "../../formats/loader-conf.ts";
-import { ISO_DATE, SOURCE_DATE_EPOCH } from "../epoch.ts";
+import { EPOCH_ENVIRONMENT, ISO_DATE, SOURCE_DATE_EPOCH } from "../epoch.ts";
 import { grubModules } from "../grub-modules.ts";
 import { choiceParam, need, textParam } from "../params.ts";
 import type { Product, StepContext, StepFunction } from "../types.ts";
@@ -55,7 +55,7 @@ export const isoStep: StepFunction = async (params, needs, ctx) => {
       epoch: SOURCE_DATE_EPOCH,
       label: named ? { volumeId: isoVolumeId(version), volumeSetId: `Talos-${version}` } : null,
     }),
-    { signal: ctx.signal },
+    { env: EPOCH_ENVIRONMENT, signal: ctx.signal },
   );
   return { path: out, shape: "file" };
 };

@@ -50,7 +50,7 @@ interface Extension {
 interface Merged {
   /** Kernel release. */
   release: string;
-  /** lib/modules/<release> with everything merged. */
+  /** Folder of that release with everything merged. */
   folder: string;
 }
 
@@ -64,7 +64,7 @@ async function extensionsWithModules(parts: Product[]): Promise<Extension[]> {
   return found;
 }
 
-/** Unpacks the modules of the release itself into `base`/lib/modules. */
+/** Unpacks the modules of the release itself into `base`, where depmod is to find them. */
 async function unpackOwnModules(
   initramfs: string,
   base: string,
@@ -86,9 +86,8 @@ async function unpackOwnModules(
   const rootfs = members.find(({ name }) => name === "rootfs.sqsh");
   if (!rootfs) throw new AppError("build_failed", "the initramfs of the release holds no rootfs.sqsh");
 
-  const unpacked = join(ctx.dir, "own");
-  await unsquash(cpio, unpacked, modules, ctx, rootfs.offset);
-  const releases = await readdir(join(unpacked, modules)).catch(() => []);
+  await unsquash(cpio, base, modules, ctx, rootfs.offset);
+  const releases = await readdir(join(base, modules)).catch(() => []);
   const [release] = releases;
   if (release === undefined || releases.length !== 1) {
     throw new AppError(
@@ -96,12 +95,15 @@ async function unpackOwnModules(
       `the root file system of the release holds ${releases.length} sets of kernel modules`,
     );
   }
-  const folder = join(base, "lib/modules", release);
-  await copyFollowing(unpacked, `${modules}/${release}`, folder);
-  // kmod is built with /lib/modules on Debian and with /usr/lib/modules elsewhere; both lead to the same folder.
-  await mkdir(join(base, "usr"), { recursive: true });
+  await linkOtherPrefix(base, modules);
+  return { release, folder: join(base, modules, release) };
+}
+
+/** kmod is built for /lib/modules on Debian and for /usr/lib/modules elsewhere; both lead to the same folder. */
+async function linkOtherPrefix(base: string, modules: string): Promise<void> {
+  if (modules.startsWith("usr/")) return symlink("usr/lib", join(base, "lib"));
+  await mkdir(join(base, "usr"));
   await symlink("../lib", join(base, "usr/lib"));
-  return { release, folder };
 }
 
 async function addModules(
