@@ -1,7 +1,7 @@
 /** The one text of a schematic: same choice, same bytes. docs/schematics.md describes the layout. */
 import type { OptionValue, Schematic } from "./schematic-types.ts";
 import { emitDocument } from "./yaml/emit.ts";
-import { compareKeys } from "./yaml/key-order.ts";
+import { sortEntries } from "./yaml/key-order.ts";
 
 type Entries = Map<OptionValue, OptionValue>;
 
@@ -13,8 +13,7 @@ function sorted(value: OptionValue): OptionValue {
 }
 
 function sortedMap(map: Entries): Entries {
-  const entries = [...map].sort(([a], [b]) => compareKeys(a, b));
-  return new Map(entries.map(([key, value]) => [key, sorted(value)]));
+  return new Map(sortEntries(map).map(([key, value]) => [key, sorted(value)]));
 }
 
 function overlayEntries(overlay: Schematic["overlay"]): Entries | null {

@@ -62,14 +62,13 @@ function readKey(construction: Construction, key: YamlNode, stringKeys: boolean)
   return good ? taken : undefined;
 }
 
+/** Lists, maps, .nan and -0 are no keys: the first three have no order, the last is no key of a Map. */
 function requireKey(key: OptionValue, node: YamlNode): void {
-  const shown = Array.isArray(key)
-    ? "a list"
-    : key instanceof Map
-      ? "a map"
-      : Number.isNaN(key)
-        ? ".nan"
-        : null;
+  let shown: string | null = null;
+  if (Array.isArray(key)) shown = "a list";
+  else if (key instanceof Map) shown = "a map";
+  else if (Number.isNaN(key)) shown = ".nan";
+  else if (Object.is(key, -0)) shown = "-0";
   if (shown !== null) throw loadError("constructor", `cannot use ${shown} as a map key`, node.mark);
 }
 

@@ -26,7 +26,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 function shownValue(text: string): string {
   const bytes = new TextEncoder().encode(text.slice(0, SHOWN_VALUE_BYTES + 1));
   if (bytes.length <= SHOWN_VALUE_BYTES) return text;
-  return `${new TextDecoder().decode(bytes.subarray(0, CUT_VALUE_BYTES))}...`;
+  return `${new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, CUT_VALUE_BYTES))}...`;
 }
 
 export class Construction {
@@ -71,7 +71,7 @@ export class Construction {
   mismatch(node: ContentNode, resolvedTag: string, typeName: string): false {
     const tag = node.tag === "" ? resolvedTag : node.tag;
     const text = node.kind === "scalar" ? node.text : "";
-    const value = tag === "!!seq" || tag === "!!map" ? "" : ` \`${shownValue(text)}\``;
+    const value = tag === "!!seq" || tag === "!!map" ? text : ` \`${shownValue(text)}\``;
     this.addError(node.mark, `cannot construct ${tag}${value} into ${typeName}`);
     return false;
   }
@@ -189,5 +189,5 @@ function decodeBinary(node: ScalarNode): string {
 /** One string per distinct key value, so that 1 and "1" differ but two spellings of 1 do not. */
 export function keyIdentity(key: OptionValue): string {
   if (key !== null && typeof key === "object" && "timestamp" in key) return `timestamp ${key.timestamp}`;
-  return `${typeof key} ${key === 0 ? "0" : String(key)}`;
+  return `${typeof key} ${String(key)}`;
 }

@@ -1,6 +1,6 @@
 /** Writes strings in the style that keeps them. */
 import { BOM, isBreak } from "./characters.ts";
-import { analyze, chooseStyle, isPrintable } from "./scalar-style.ts";
+import { analyze, chooseStyle, isPlainWord, isPrintable } from "./scalar-style.ts";
 import type { TextWriter } from "./text-writer.ts";
 
 /** Columns per level of nesting; also the digit that a literal block with a leading space gets. */
@@ -26,7 +26,7 @@ const SHORT_ESCAPES = new Map([
   [0x2029, "\\P"],
 ]);
 
-function escape(code: number): string {
+function escaped(code: number): string {
   const short = SHORT_ESCAPES.get(code);
   if (short !== undefined) return short;
   const hex = code.toString(16).toUpperCase();
@@ -41,7 +41,7 @@ function doubleQuoted(text: string): string {
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0;
     const plain = !all && code <= 0xffff && isPrintable(code) && !isBreak(code);
-    quoted += plain && character !== '"' && character !== "\\" ? character : escape(code);
+    quoted += plain && character !== '"' && character !== "\\" ? character : escaped(code);
   }
   return `${quoted}"`;
 }
@@ -103,7 +103,7 @@ function writeLiteral(writer: TextWriter, text: string, column: number): void {
 
 /** Writes a string; lines after the first one begin at the column. */
 export function writeString(writer: TextWriter, text: string, column: number): void {
-  const style = chooseStyle(text, analyze(text));
+  const style = isPlainWord(text) ? "plain" : chooseStyle(text, analyze(text));
   if (style === "literal") writeLiteral(writer, text, column);
   else if (style === "single") writeSingle(writer, text, column);
   else {
@@ -114,6 +114,8 @@ export function writeString(writer: TextWriter, text: string, column: number): v
 
 /** True when a string can stand in front of ":" without "?". */
 export function isSimpleKey(text: string): boolean {
-  if (text.length > MAX_KEY_BYTES || analyze(text).multiline) return false;
+  if (text.length > MAX_KEY_BYTES) return false;
+  if (isPlainWord(text)) return true;
+  if (analyze(text).multiline) return false;
   return text.length * 3 <= MAX_KEY_BYTES || new TextEncoder().encode(text).length <= MAX_KEY_BYTES;
 }

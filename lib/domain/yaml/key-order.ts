@@ -5,8 +5,9 @@ const LETTER = /^\p{L}$/u;
 const DIGIT = /^\p{Nd}$/u;
 const ZERO = 0x30;
 const MAX_SIGNED = 2n ** 63n - 1n;
-/** Ten to the power of 64 is a multiple of 2 to the power of 64: digits further left do not count. */
-const COUNTING_DIGITS = 64;
+/** Longer runs are compared by their characters. */
+const MAX_FOREIGN_DIGITS = 256;
+const ASCII_DIGITS = /^[0-9]*$/;
 
 const isLetter = (code: number): boolean => LETTER.test(String.fromCodePoint(code));
 const isDigit = (code: number): boolean =>
@@ -31,22 +32,30 @@ function commonLength(a: string, b: string): number {
   return i > 0 && last >= 0xd800 && last <= 0xdbff ? i - 1 : i;
 }
 
-function digitRun(text: string, from: number): number[] {
-  const digits: number[] = [];
+const plain = (a: bigint | number | string, b: bigint | number | string): number =>
+  a < b ? -1 : a > b ? 1 : 0;
+
+/** The digits that begin at the place. */
+function digitRun(text: string, from: number): string {
+  let run = "";
   for (const character of text.slice(from)) {
-    const code = character.codePointAt(0) ?? 0;
-    if (!isDigit(code)) break;
-    digits.push(code - ZERO);
+    if (!isDigit(character.codePointAt(0) ?? 0)) break;
+    run += character;
   }
-  return digits;
+  return run;
 }
 
-/** Value of a digit run in 64 bit arithmetic, with a 1 in front when wanted. */
-function runValue(digits: number[], leadingOne: boolean): bigint {
-  let value = leadingOne && digits.length < COUNTING_DIGITS ? 1n : 0n;
-  for (const digit of digits.slice(-COUNTING_DIGITS)) value = BigInt.asIntN(64, value * 10n + BigInt(digit));
-  return value;
+/** Digits without leading zeros. Digits of other scripts count by their distance from "0", as the known IDs have it. */
+function normalRun(run: string, leadingOne: boolean): string {
+  const digits = leadingOne ? `1${run}` : run;
+  if (digits.length > MAX_FOREIGN_DIGITS || ASCII_DIGITS.test(digits)) return digits.replace(/^0+/, "");
+  let value = 0n;
+  for (const character of digits) value = value * 10n + BigInt((character.codePointAt(0) ?? 0) - ZERO);
+  return String(value);
 }
+
+/** Order of two numbers in decimal digits without leading zeros, of any length. */
+const compareRuns = (a: string, b: string): number => a.length - b.length || plain(a, b);
 
 /** True when the digits that end the common beginning hold something other than zero. */
 function endsInNumber(text: string): boolean {
@@ -77,14 +86,9 @@ function compareStrings(a: string, b: string): number {
   const runA = digitRun(a, at);
   const runB = digitRun(b, at);
   const leadingOne = (codeA === ZERO || codeB === ZERO) && endsInNumber(a.slice(0, at));
-  const valueA = runValue(runA, leadingOne);
-  const valueB = runValue(runB, leadingOne);
-  if (valueA !== valueB) return valueA < valueB ? -1 : 1;
-  return runA.length === runB.length ? codeA - codeB : runA.length - runB.length;
+  const byValue = compareRuns(normalRun(runA, leadingOne), normalRun(runB, leadingOne));
+  return byValue || runA.length - runB.length || codeA - codeB;
 }
-
-const plain = (a: bigint | number | string, b: bigint | number | string): number =>
-  a < b ? -1 : a > b ? 1 : 0;
 
 /** Negative when a comes first. Both are scalars; lists and maps are no keys. */
 export function compareKeys(a: OptionValue, b: OptionValue): number {
@@ -98,4 +102,14 @@ export function compareKeys(a: OptionValue, b: OptionValue): number {
   }
   if (rankA !== rankB) return rankA - rankB;
   return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
+}
+
+/**
+ * Entries in canonical order. They are put in plain order first: the order by digit runs is no total order for every
+ * set of keys, and the result must not depend on the order in which they were written.
+ */
+export function sortEntries(entries: Iterable<[OptionValue, OptionValue]>): [OptionValue, OptionValue][] {
+  const plainOrder = [...entries].map((entry) => ({ entry, id: `${rank(entry[0])} ${String(entry[0])}` }));
+  plainOrder.sort((a, b) => plain(a.id, b.id));
+  return plainOrder.map(({ entry }) => entry).sort(([a], [b]) => compareKeys(a, b));
 }

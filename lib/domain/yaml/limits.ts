@@ -6,6 +6,9 @@ export const MAX_TEXT_BYTES = 1024 * 1024;
 /** Nesting of lists and maps. */
 export const MAX_DEPTH = 100;
 
+/** Scalars, brackets, dashes, colons and other tokens of a document. */
+export const MAX_TOKENS = 100_000;
+
 /** Nesting after aliases are expanded, aliases counted too. */
 export const MAX_EXPANDED_DEPTH = 2 * MAX_DEPTH;
 

@@ -13,6 +13,12 @@ const FIRST_BEFORE_BLANK = new Set([..."?:-"].map(codeOf));
 const COLON = codeOf(":");
 const HASH = codeOf("#");
 
+const WORD = /^[A-Za-z][A-Za-z0-9_./=+-]*$/;
+
+/** True for the common texts that stand bare without further analysis, such as names and kernel arguments. */
+export const isPlainWord = (text: string): boolean =>
+  WORD.test(text) && !OLD_BOOLEANS.has(text) && resolveTag(text) === "!!str";
+
 /** Characters that may stand unescaped: YAML 1.1 c-printable without tab, NEL, byte order mark and what needs two units. */
 export function isPrintable(code: number): boolean {
   if (code < 0xa0) return code === LF || (code >= SPACE && code <= 0x7e);

@@ -17,6 +17,10 @@ export function atDocumentIndicator(cursor: Cursor): boolean {
   return cursor.code(1) === code && cursor.code(2) === code && isBlankOrEnd(cursor.code(3));
 }
 
+/** Characters that cannot end a plain scalar. */
+const isOrdinary = (code: number): boolean =>
+  code !== COLON && code !== QUESTION && !isFlowIndicator(code) && !isBlankOrEnd(code);
+
 function endsPlain(cursor: Cursor, inFlow: boolean): boolean {
   const code = cursor.code();
   const next = cursor.code(1);
@@ -39,7 +43,7 @@ export function scanPlain(
   let end = start;
   while (!atDocumentIndicator(cursor) && cursor.code() !== HASH) {
     while (!isBlankOrEnd(cursor.code()) && !endsPlain(cursor, options.inFlow)) {
-      folder.add(cursor.take());
+      folder.add(cursor.takeWhile(isOrdinary) || cursor.take());
       end = cursor.mark();
     }
     if (!isBlank(cursor.code()) && !isBreak(cursor.code())) break;

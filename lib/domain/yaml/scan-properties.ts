@@ -98,8 +98,11 @@ export function scanTag(cursor: Cursor): Token {
 }
 
 function scanVersionNumber(cursor: Cursor, context: Construct): string {
-  const digits = cursor.takeWhile(isDigit);
-  if (digits.length > 2) throw cursor.failure("found extremely long version number", context);
+  let digits = "";
+  while (isDigit(cursor.code())) {
+    if (digits.length === 2) throw cursor.failure("found extremely long version number", context);
+    digits += cursor.take();
+  }
   if (digits === "") throw cursor.failure("did not find expected version number", context);
   return String(Number(digits));
 }

@@ -7,6 +7,8 @@ import { atDocumentIndicator } from "./scan-plain.ts";
 import type { Token } from "./tokens.ts";
 
 const BACKSLASH = codeOf("\\");
+const QUOTE = codeOf('"');
+const APOSTROPHE = codeOf("'");
 
 const ESCAPES = new Map<number, string>([
   [codeOf("0"), "\0"],
@@ -20,8 +22,8 @@ const ESCAPES = new Map<number, string>([
   [codeOf("r"), "\r"],
   [codeOf("e"), "\x1b"],
   [codeOf(" "), " "],
-  [codeOf('"'), '"'],
-  [codeOf("'"), "'"],
+  [QUOTE, '"'],
+  [APOSTROPHE, "'"],
   [BACKSLASH, "\\"],
   [codeOf("N"), "\x85"],
   [codeOf("_"), "\xa0"],
@@ -58,9 +60,13 @@ function scanEscape(cursor: Cursor, context: Construct): string {
   return String.fromCodePoint(value);
 }
 
+/** Characters that mean themselves in both kinds of quotes. */
+const isOrdinary = (code: number): boolean =>
+  code !== BACKSLASH && code !== QUOTE && code !== APOSTROPHE && !isBlankOrEnd(code);
+
 /** Reads content up to a blank, a break or the closing quote. */
 function scanContent(cursor: Cursor, folder: LineFolder, quote: number, context: Construct): void {
-  const single = quote === codeOf("'");
+  const single = quote === APOSTROPHE;
   while (!isBlankOrEnd(cursor.code())) {
     const code = cursor.code();
     if (code === quote) {
@@ -76,7 +82,7 @@ function scanContent(cursor: Cursor, folder: LineFolder, quote: number, context:
       }
       folder.add(scanEscape(cursor, context));
     } else {
-      folder.add(cursor.take());
+      folder.add(cursor.takeWhile(isOrdinary) || cursor.take());
     }
   }
 }

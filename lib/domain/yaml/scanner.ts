@@ -12,7 +12,7 @@ import {
 } from "./characters.ts";
 import { Cursor } from "./cursor.ts";
 import type { Mark } from "./failure.ts";
-import { MAX_DEPTH } from "./limits.ts";
+import { MAX_DEPTH, MAX_TOKENS } from "./limits.ts";
 import { scanBlock } from "./scan-block.ts";
 import { atDocumentIndicator, scanPlain } from "./scan-plain.ts";
 import { scanAnchor, scanDirective, scanTag } from "./scan-properties.ts";
@@ -64,6 +64,9 @@ export class Scanner {
   private fetch(): void {
     const { cursor } = this;
     const before = cursor.mark();
+    if (this.taken + this.queue.length - this.head > MAX_TOKENS) {
+      throw cursor.failure(`exceeded max of ${MAX_TOKENS} tokens`);
+    }
     this.skipToToken();
     this.unroll(cursor.column, before);
     const code = cursor.code();
