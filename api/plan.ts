@@ -1,6 +1,6 @@
 /** GET /api/v1/plan/:schematic/:version/:path: what would be done to make a file, without doing it. */
 import { createRoute, z } from "@hono/zod-openapi";
-import { redactPlan } from "../lib/imager/redact.ts";
+import { redactPlan } from "../lib/imager/plan.ts";
 import { type Api, answer, createApi } from "./create-api.ts";
 import { json } from "./replies.ts";
 
