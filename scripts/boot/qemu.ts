@@ -1,9 +1,9 @@
 /** Boots a machine in QEMU from one of our images and gives what it said on the serial line. */
 import { spawn } from "node:child_process";
-import { accessSync, constants } from "node:fs";
 import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isKvmUsable } from "./kvm.ts";
 import { parseSampleMarkers, type SampleMarkers } from "./markers.ts";
 
 export type BootMedium =
@@ -18,12 +18,12 @@ export type BootMedium =
 
 export interface BootOptions {
   medium: BootMedium;
-  /** "auto" takes KVM when /dev/kvm can be used. */
+  /** "auto" takes KVM when it runs a small guest in time (kvm.ts). */
   accelerator?: "auto" | "kvm" | "tcg";
   /** Default 120 s with KVM, 300 s without. */
   timeoutMs?: number;
   memoryMiB?: number;
-  /** Folder with OVMF variables to use for UEFI (Secure Boot set-ups); default: empty variables of the ovmf package. */
+  /** OVMF variables with Secure Boot keys enrolled: the firmware then checks signatures. Default: empty variables. */
   ovmfVars?: string;
   /** Extra arguments for QEMU. */
   extraArgs?: string[];
@@ -44,20 +44,9 @@ export interface BootResult {
   qemuErrors: string;
 }
 
-/** True when this process may use hardware virtualisation. */
-export function canUseKvm(): boolean {
-  try {
-    accessSync("/dev/kvm", constants.R_OK | constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Boots, waits for power-off, the last marker or the time limit, and always ends QEMU. */
 export async function bootInQemu(options: BootOptions): Promise<BootResult> {
-  const accelerator =
-    options.accelerator === "kvm" || (options.accelerator !== "tcg" && canUseKvm()) ? "kvm" : "tcg";
+  const accelerator = await chooseAccelerator(options.accelerator ?? "auto");
   const dir = await mkdtemp(join(tmpdir(), "casthouse-qemu-"));
   try {
     const args = [
@@ -69,6 +58,11 @@ export async function bootInQemu(options: BootOptions): Promise<BootResult> {
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
+}
+
+async function chooseAccelerator(wish: "auto" | "kvm" | "tcg"): Promise<"kvm" | "tcg"> {
+  if (wish !== "auto") return wish;
+  return (await isKvmUsable()) ? "kvm" : "tcg";
 }
 
 function machineArgs(accelerator: "kvm" | "tcg", options: BootOptions): string[] {

@@ -2,6 +2,7 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Arch } from "../../lib/domain/asset.ts";
+import { parsePe } from "../../lib/formats/pe.ts";
 import {
   carrierProgram,
   executeCall,
@@ -223,19 +224,14 @@ export async function bootFiles(arch: Arch, debian: DebianTrees): Promise<{ boot
   };
 }
 
-/** A PE file without COFF symbols and string table (PE format, "COFF File Header"): they must be the last thing in it. */
+/** A PE file without COFF symbols and string table: they must be the last thing in it. Others stay as they are. */
 export function withoutSymbols(pe: Buffer): Buffer {
-  const header = pe.readUInt32LE(0x3c) + 4;
-  const optional = header + 20 + pe.readUInt16LE(header + 16);
-  let end = 0;
-  for (let index = 0; index < pe.readUInt16LE(header + 2); index++) {
-    const section = optional + index * 40;
-    end = Math.max(end, pe.readUInt32LE(section + 20) + pe.readUInt32LE(section + 16));
-  }
-  const symbols = pe.readUInt32LE(header + 8);
-  if (symbols !== 0 && symbols < end) throw new Error("the symbol table lies between the sections");
+  const image = parsePe(pe);
+  if (!image.hasSymbols) return pe;
+  const end = Math.max(...image.sections.map((section) => section.rawOffset + section.rawSizeBytes));
+  const pointer = image.signatureOffset + 12;
+  if (pe.readUInt32LE(pointer) < end) throw new Error("the symbol table lies between the sections");
   const stripped = Buffer.from(pe.subarray(0, end));
-  stripped.writeUInt32LE(0, header + 8);
-  stripped.writeUInt32LE(0, header + 12);
+  stripped.fill(0, pointer, pointer + 8);
   return stripped;
 }

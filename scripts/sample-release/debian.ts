@@ -27,6 +27,8 @@ const PACKAGES = [
 ];
 /** Data that is the same for every architecture, taken from the amd64 index. */
 const SHARED_PACKAGES = ["firmware-misc-nonfree", "intel-microcode"];
+/** Boot loaders of boards. */
+const BOARD_PACKAGES = ["raspi-firmware", "u-boot-rockchip", "u-boot-rpi"];
 
 export interface DebianTrees {
   /** Folder each package was unpacked into, by package name; the kernel is "linux-image". */
@@ -41,7 +43,7 @@ export async function fetchDebianTrees(dir: string, arch: Arch): Promise<DebianT
   await apt("apt-get", ["-q", "update"]);
   const kernel = (await apt("apt-cache", ["depends", KERNEL[arch]])).match(/Depends: (linux-image-\S+)/)?.[1];
   if (!kernel) throw new Error(`Debian's ${KERNEL[arch]} names no kernel image`);
-  const names = [kernel, ...PACKAGES, ...(arch === "amd64" ? SHARED_PACKAGES : [])];
+  const names = [kernel, ...PACKAGES, ...(arch === "amd64" ? SHARED_PACKAGES : BOARD_PACKAGES)];
   const archives = join(dir, "archives");
   await mkdir(archives, { recursive: true });
   await apt("apt-get", ["-q", "download", ...names], archives);

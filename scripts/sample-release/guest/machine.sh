@@ -19,14 +19,19 @@ say() {
 digest() { sha256sum "$1" | cut -d ' ' -f 1; }
 hex() { od -An -v -tx1 | tr -d ' \n'; }
 
+# A driver shows new devices, so this goes on until nothing new turns up; then disks get two seconds to be found.
 load_drivers() {
-  for pass in 1 2 3; do
-    find /sys/devices -name modalias -exec cat {} + 2>/dev/null | sort -u | xargs modprobe -a -b -q 2>/dev/null
-    modprobe -q -a virtio_pci virtio_blk sd_mod 2>/dev/null
+  : >/run/casthouse/seen
+  for pass in 1 2 3 4 5; do
+    find /sys/devices -name modalias -exec cat {} + 2>/dev/null | sort -u >/run/casthouse/aliases
+    grep -vxFf /run/casthouse/seen /run/casthouse/aliases >/run/casthouse/new || break
+    mv /run/casthouse/aliases /run/casthouse/seen
+    xargs modprobe -a -b -q </run/casthouse/new 2>/dev/null
   done
   tries=0
   while [ $tries -lt 20 ] && ls /sys/class/scsi_host 2>/dev/null | grep -q . && ! ls /sys/block | grep -q '^[sv]'; do
-    tries=$((tries + 1)); usleep 100000
+    tries=$((tries + 1))
+    usleep 100000
   done
 }
 
