@@ -22,9 +22,14 @@ export interface PostgresPlace {
 }
 
 /** Creates the cluster when there is none yet and gives its password. An unfinished one is made anew. */
-export async function ensureCluster(dataDir: string, passwordFile: string): Promise<string> {
+export async function ensureCluster(
+  dataDir: string,
+  passwordFile: string,
+  onCreate: () => void = () => {},
+): Promise<string> {
   const ready = await stat(`${dataDir}.ready`).catch(() => undefined);
   if (ready) return (await readFile(passwordFile, "utf8")).trim();
+  onCreate();
   await rm(dataDir, { recursive: true, force: true });
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const password = randomBytes(18).toString("base64url");

@@ -1,5 +1,6 @@
 /** Redis from the distribution: the command that runs it on 127.0.0.1 and the question whether it answers. */
-import { mkdir } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { Redis } from "ioredis";
 import type { ServerCommand } from "./server-process.ts";
 
@@ -14,30 +15,23 @@ export interface RedisPlace {
   password?: string;
 }
 
-/** noeviction: a queue must never lose a job because memory is short. */
+/** Writes the configuration file (the password must not show in the process list) and gives the command. */
 export async function redisServer(place: RedisPlace): Promise<ServerCommand> {
   await mkdir(place.dataDir, { recursive: true });
-  const persistence = place.persistent
-    ? ["--appendonly", "yes", "--save", "300 1"]
-    : ["--appendonly", "no", "--save", ""];
-  return {
-    name: "Redis",
-    command: "redis-server",
-    args: [
-      ...["--bind", "127.0.0.1", "--port", String(place.port), "--dir", place.dataDir],
-      ...[
-        "--maxmemory-policy",
-        "noeviction",
-        "--databases",
-        String(place.databases ?? 16),
-        "--daemonize",
-        "no",
-      ],
-      ...(place.password === undefined ? [] : ["--requirepass", place.password]),
-      ...persistence,
-    ],
-    logFile: place.logFile,
-  };
+  const lines = [
+    "bind 127.0.0.1",
+    `port ${place.port}`,
+    `dir ${JSON.stringify(place.dataDir)}`,
+    "daemonize no",
+    // A queue must never lose a job because memory is short.
+    "maxmemory-policy noeviction",
+    `databases ${place.databases ?? 16}`,
+    ...(place.persistent ? ["appendonly yes", "save 300 1"] : ["appendonly no", 'save ""']),
+    ...(place.password === undefined ? [] : [`requirepass ${place.password}`]),
+  ];
+  const file = join(place.dataDir, "redis.conf");
+  await writeFile(file, `${lines.join("\n")}\n`, { mode: 0o600 });
+  return { name: "Redis", command: "redis-server", args: [file], logFile: place.logFile };
 }
 
 /** True when the server answers PING and has loaded its data. */

@@ -1,0 +1,241 @@
+/** The whole factory on one machine: Postgres, Redis, web and worker, started in order and stopped in reverse. */
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { readEnvironment } from "../../lib/config/environment.ts";
+import { dataDirOf } from "../../lib/config/load.ts";
+import type { Settings } from "../../lib/config/schema.ts";
+import { type Problem, readSettings } from "../../lib/config/settings.ts";
+import { migrate } from "../../lib/db/migrate.ts";
+import { findFreePort, isListening } from "../embedded/free-port.ts";
+import {
+  ensureCluster,
+  ensureDatabase,
+  postgresAnswers,
+  postgresServer,
+  postgresUrl,
+} from "../embedded/postgres.ts";
+import { redisAnswers, redisServer } from "../embedded/redis.ts";
+import type { ServerCommand } from "../embedded/server-process.ts";
+import { takeInstanceLock } from "./instance-lock.ts";
+import { Keeper } from "./keeper.ts";
+import { clearPostgresLock, endLeftovers } from "./leftovers.ts";
+
+export interface FactoryOptions {
+  /** Variables on top of the process' own. */
+  environment?: Record<string, string>;
+  /** Program and arguments of web and worker, run in the working folder. */
+  programs: { web: string[]; worker: string[] };
+  development?: boolean;
+  say: (line: string) => void;
+  /** A part cannot run any more: everything is being stopped, the caller ends with this code. */
+  onHopeless: (reason: string, exitCode: number) => void;
+}
+
+export interface RunningFactory {
+  /** Where this machine reaches it. */
+  url: string;
+  externalUrl: string;
+  /** Ends everything in order; graceMs 0 at once. */
+  stop(graceMs?: number): Promise<void>;
+}
+
+/** The settings do not hold together; for exit code 78. */
+export class WrongConfiguration extends Error {
+  constructor(readonly problems: Problem[]) {
+    super(problems.map(({ name, message }) => `${name} ${message}`).join("\n"));
+  }
+}
+
+/**
+ * Starts everything that is not configured to be elsewhere and waits for each. Rejects with WrongConfiguration,
+ * AlreadyRunning, or an error that carries the end of the log of what did not start; nothing is left running then.
+ */
+export async function startFactory(options: FactoryOptions): Promise<RunningFactory> {
+  const surroundings = readEnvironment();
+  const environment = { ...surroundings, variables: { ...surroundings.variables, ...options.environment } };
+  const { settings, problems, warnings } = readSettings(environment);
+  if (problems.length > 0) throw new WrongConfiguration(problems);
+  for (const { name, message } of warnings) options.say(`warning: ${name} ${message}`);
+
+  const dataDir = dataDirOf(settings, environment);
+  await mkdir(dataDir, { recursive: true });
+  const release = await takeInstanceLock(dataDir);
+  const factory = new Factory(settings, dataDir, options);
+  try {
+    await factory.start(environment.variables);
+  } catch (error) {
+    await factory.stop();
+    await release();
+    throw error;
+  }
+  return {
+    ...factory.addresses,
+    stop: async (graceMs) => {
+      await factory.stop(graceMs);
+      await release();
+    },
+  };
+}
+
+class Factory {
+  readonly #keepers: Keeper[] = [];
+  #stopping: Promise<void> | null = null;
+
+  constructor(
+    readonly settings: Settings,
+    readonly dataDir: string,
+    readonly options: FactoryOptions,
+  ) {}
+
+  get addresses(): { url: string; externalUrl: string } {
+    const { PORT = 3000, HOST = "0.0.0.0", EXTERNAL_URL } = this.settings;
+    const host = HOST === "0.0.0.0" ? "127.0.0.1" : HOST === "::" ? "[::1]" : HOST;
+    return { url: `http://${host}:${PORT}`, externalUrl: EXTERNAL_URL ?? `http://localhost:${PORT}` };
+  }
+
+  async start(variables: Readonly<Record<string, string | undefined>>): Promise<void> {
+    const { settings, dataDir, options } = this;
+    const ended = await endLeftovers(dataDir);
+    if (ended.length > 0) options.say(`ended what the last run left behind: ${ended.join(", ")}`);
+    const { PORT = 3000 } = settings;
+    if (await isListening(PORT)) throw new Error(`port ${PORT} is in use; stop what uses it, or set PORT`);
+
+    const [database, redis] = await Promise.all([
+      settings.DATABASE_URL ?? this.#startPostgres(),
+      settings.REDIS_URL ?? this.#startRedis(),
+    ]);
+    const { applied } = await migrate(database);
+    if (applied.length > 0) options.say(`database brought up to date (${applied.length} migrations)`);
+
+    const env = this.#childVariables(variables, database, redis);
+    await Promise.all([this.#startWeb(env), this.#startWorker(env)]);
+  }
+
+  /** Web first, so that nobody is served by half a factory; the servers last. */
+  stop(graceMs?: number): Promise<void> {
+    const hurry = graceMs === 0;
+    if (this.#stopping && !hurry) return this.#stopping;
+    const order = ["web", "worker", "Redis", "Postgres"];
+    const inOrder = async () => {
+      for (const name of order) {
+        await Promise.all(
+          this.#keepers.filter((keeper) => keeper.name === name).map((keeper) => keeper.stop(graceMs)),
+        );
+      }
+    };
+    this.#stopping = inOrder();
+    return this.#stopping;
+  }
+
+  async #startPostgres(): Promise<string> {
+    const { dataDir, options } = this;
+    const cluster = join(dataDir, "postgres");
+    const password = await ensureCluster(cluster, join(dataDir, "postgres-password"), () =>
+      options.say("creating the database"),
+    );
+    await clearPostgresLock(cluster);
+    const port = await findFreePort();
+    const admin = postgresUrl(port, password, "postgres");
+    const command = await postgresServer({ dataDir: cluster, port, logFile: this.#log("postgres") });
+    await this.#keep(command, () => postgresAnswers(admin), 60_000, 20_000);
+    await ensureDatabase(admin, "casthouse");
+    return postgresUrl(port, password, "casthouse");
+  }
+
+  async #startRedis(): Promise<string> {
+    const port = await findFreePort();
+    const password = await this.#secret("redis-password");
+    const url = `redis://:${password}@127.0.0.1:${port}`;
+    const place = {
+      dataDir: join(this.dataDir, "redis"),
+      port,
+      logFile: this.#log("redis"),
+      persistent: true,
+      password,
+    };
+    await this.#keep(await redisServer(place), () => redisAnswers(url), 60_000, 10_000);
+    return url;
+  }
+
+  async #startWeb(env: Record<string, string>): Promise<void> {
+    const { url } = this.addresses;
+    const ready = async () => (await fetch(`${url}/healthz`).catch(() => null))?.ok === true;
+    await this.#keep(this.#program("web", this.options.programs.web, env), ready, 120_000, 15_000);
+  }
+
+  /** The worker has no port; it says in its log when it takes jobs, unless the log level hides that. */
+  async #startWorker(env: Record<string, string>): Promise<void> {
+    const logFile = this.#log("worker");
+    const before = (await readFile(logFile, "utf8").catch(() => "")).length;
+    const patientUntil =
+      Date.now() +
+      (this.settings.LOG_LEVEL === undefined || /info|debug|trace/.test(this.settings.LOG_LEVEL)
+        ? 60_000
+        : 3_000);
+    const ready = async () => {
+      const text = await readFile(logFile, "utf8").catch(() => "");
+      return text.slice(before).includes("worker is ready") || Date.now() > patientUntil;
+    };
+    await this.#keep(this.#program("worker", this.options.programs.worker, env), ready, 90_000, 20_000);
+  }
+
+  #program(name: "web" | "worker", argv: string[], env: Record<string, string>): ServerCommand {
+    const [command = "", ...args] = argv;
+    return { name, command, args, env, logFile: this.#log(name) };
+  }
+
+  async #keep(
+    command: ServerCommand,
+    ready: () => Promise<boolean>,
+    readyTimeoutMs: number,
+    stopGraceMs: number,
+  ): Promise<void> {
+    const { say, onHopeless } = this.options;
+    const keeper = new Keeper({
+      command,
+      ready,
+      readyTimeoutMs,
+      stopGraceMs,
+      runDir: join(this.dataDir, "run"),
+      say,
+      onHopeless,
+    });
+    this.#keepers.push(keeper);
+    await keeper.start();
+  }
+
+  #childVariables(
+    variables: Readonly<Record<string, string | undefined>>,
+    database: string,
+    redis: string,
+  ): Record<string, string> {
+    const env: Record<string, string> = {};
+    for (const [name, value] of Object.entries(variables)) if (value !== undefined) env[name] = value;
+    delete env.DATABASE_URL_FILE;
+    delete env.REDIS_URL_FILE;
+    const mode = this.options.development ? "development" : "production";
+    return {
+      ...env,
+      DATABASE_URL: database,
+      REDIS_URL: redis,
+      DATA_DIR: this.dataDir,
+      CASTHOUSE_EMBEDDED: "1",
+      NODE_ENV: mode,
+    };
+  }
+
+  #log(name: string): string {
+    return join(this.dataDir, "log", `${name}.log`);
+  }
+
+  /** A random word kept in DATA_DIR, readable by this account only. */
+  async #secret(name: string): Promise<string> {
+    const path = join(this.dataDir, name);
+    const known = await readFile(path, "utf8").catch(() => null);
+    if (known !== null && known.trim() !== "") return known.trim();
+    const fresh = randomBytes(18).toString("base64url");
+    await writeFile(path, `${fresh}\n`, { mode: 0o600 });
+    return fresh;
+  }
+}
