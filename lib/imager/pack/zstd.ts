@@ -1,19 +1,33 @@
-/** Writes a .zst file of several frames: one per run of data, one per run of zeros, finished ones for known files. */
+/** Writes a .zst file of several frames: one per piece of data, one per run of zeros, finished ones for known files. */
 import { open } from "node:fs/promises";
 import { join } from "node:path";
+import pLimit from "p-limit";
 import { zstdZeroFrame } from "../../formats/zstd-container.ts";
 import type { StepContext } from "../types.ts";
+import { chunksOf, looksCompressible, readBytes } from "./chunks.ts";
 import { Output } from "./output.ts";
 import type { PackJob } from "./xz.ts";
 
-/** Level and threads are fixed: the bytes must not depend on the machine. docs/adr/0002 tells why this level. */
-const ZSTD_ARGS = ["-6", "-T2", "-q", "--check", "-c"];
-/** Frames of zeros are cut here, so that a decoder which reserves the content size of a frame stays small. */
+/** One thread each: the bytes must not depend on the machine. docs/adr/0002 has the figures behind the levels. */
+const ARGS = ["--single-thread", "-q", "--check", "-c"];
+const WORTHWHILE_LEVEL = 18;
+/** For what does not shrink: the compressor only looks at it and stores it. */
+const FAST_LEVEL = 1;
+/** Longer data is cut here, so that two processors share a kernel; smaller pieces would compress worse. */
+const LONGEST_PIECE = 4 * 1024 * 1024;
+const PARALLEL = 2;
+/** Frames of zeros are cut here, for decoders that reserve the content size of a frame. */
 const LONGEST_ZERO_FRAME = 1024 * 1024 * 1024;
+
+interface Piece {
+  offset: number;
+  length: number;
+  level: number;
+}
 
 /** Packs the job as .zst. Every frame carries its content size, those with data a checksum too. */
 export async function packZstd(job: PackJob, ctx: StepContext): Promise<void> {
-  const frames = await compressRuns(job, ctx);
+  const frames = await compressData(job, ctx);
   const output = await Output.create(job.output);
   try {
     for (const [index, segment] of job.segments.entries()) {
@@ -22,15 +36,10 @@ export async function packZstd(job: PackJob, ctx: StepContext): Promise<void> {
         for (let rest = segment.length; rest > 0; rest -= LONGEST_ZERO_FRAME) {
           await output.write(zstdZeroFrame(Math.min(rest, LONGEST_ZERO_FRAME)));
         }
-        continue;
-      }
-      const path = segment.kind === "known" ? job.parts[segment.index] : frames.get(index);
-      if (path === undefined) throw new Error("a packed part is missing");
-      const frame = await open(path, "r");
-      try {
-        await output.copy(frame, 0, (await frame.stat()).size);
-      } finally {
-        await frame.close();
+      } else {
+        const part = segment.kind === "known" ? job.parts[segment.index] : undefined;
+        const files = part === undefined ? (frames.get(index) ?? []) : [part];
+        for (const path of files) await appendFile(output, path);
       }
     }
   } finally {
@@ -38,21 +47,56 @@ export async function packZstd(job: PackJob, ctx: StepContext): Promise<void> {
   }
 }
 
-/** Compresses every run of data into a file of its own; gives the files by segment number. */
-async function compressRuns(job: PackJob, ctx: StepContext): Promise<Map<number, string>> {
-  const frames = new Map<number, string>();
+async function appendFile(output: Output, path: string): Promise<void> {
+  const file = await open(path, "r");
+  try {
+    await output.copy(file, 0, (await file.stat()).size);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Compresses every run of data; gives the files with its frames by segment number. */
+async function compressData(job: PackJob, ctx: StepContext): Promise<Map<number, string[]>> {
+  const limit = pLimit(PARALLEL);
+  const frames = new Map<number, string[]>();
+  const work: Promise<void>[] = [];
   for (const [index, segment] of job.segments.entries()) {
     if (segment.kind !== "data") continue;
-    const plain = join(ctx.dir, `run-${index}`);
-    const run = await Output.create(plain);
-    try {
-      await run.copy(job.source, segment.offset, segment.length);
-    } finally {
-      await run.close();
+    const pieces = await piecesOf(job, segment.offset, segment.length);
+    frames.set(
+      index,
+      pieces.map((_, number) => join(ctx.dir, `frame-${index}-${number}`)),
+    );
+    for (const [number, piece] of pieces.entries()) {
+      work.push(limit(() => compressPiece(job, piece, join(ctx.dir, `frame-${index}-${number}`), ctx)));
     }
-    const frame = `${plain}.zst`;
-    await ctx.run("zstd", [...ZSTD_ARGS, plain], { stdoutFile: frame, signal: ctx.signal });
-    frames.set(index, frame);
   }
+  await Promise.all(work);
   return frames;
+}
+
+/** Neighbouring chunks of one kind become one piece, up to the longest. */
+async function piecesOf(job: PackJob, offset: number, length: number): Promise<Piece[]> {
+  const pieces: Piece[] = [];
+  for (const chunk of chunksOf(offset, length)) {
+    const bytes = await readBytes(job.source, chunk.offset, chunk.length);
+    const level = looksCompressible(bytes) ? WORTHWHILE_LEVEL : FAST_LEVEL;
+    const last = pieces.at(-1);
+    if (last?.level === level && last.length + chunk.length <= LONGEST_PIECE) last.length += chunk.length;
+    else pieces.push({ ...chunk, level });
+  }
+  return pieces;
+}
+
+async function compressPiece(job: PackJob, piece: Piece, frame: string, ctx: StepContext): Promise<void> {
+  const plain = `${frame}.plain`;
+  const copy = await Output.create(plain);
+  try {
+    await copy.copy(job.source, piece.offset, piece.length);
+  } finally {
+    await copy.close();
+  }
+  const args = [...ARGS, `-${piece.level}`, plain];
+  await ctx.run("zstd", args, { stdoutFile: frame, signal: ctx.signal });
 }
