@@ -3,9 +3,19 @@ import { z } from "zod";
 import { AppError } from "../errors/app-error.ts";
 import type { OptionValue, Schematic } from "./schematic-types.ts";
 
+/** Text inside an escaped text: a JSON string literal. */
+function unescaped(escaped: string, context: z.core.$RefinementCtx): string {
+  try {
+    return z.string().parse(JSON.parse(escaped));
+  } catch {
+    context.addIssue("not an escaped text");
+    return z.NEVER;
+  }
+}
+
 const textSchema = z.union([
   z.string(),
-  z.strictObject({ escaped: z.string() }).transform(({ escaped }) => z.string().parse(JSON.parse(escaped))),
+  z.strictObject({ escaped: z.string() }).transform(({ escaped }, context) => unescaped(escaped, context)),
 ]);
 
 const integerSchema = z.string().regex(/^-?[0-9]{1,20}$/);

@@ -6,7 +6,7 @@ import { canonicalSchematic } from "../../lib/domain/schematic-canonical.ts";
 import { schematicFromJson } from "../../lib/domain/schematic-from-json.ts";
 import { idOfText, schematicId } from "../../lib/domain/schematic-id.ts";
 import { decodeSchematic, parseSchematic } from "../../lib/domain/schematic-parse.ts";
-import { schematicToJson } from "../../lib/domain/schematic-to-json.ts";
+import { schematicToJson } from "../../lib/domain/schematic-json.ts";
 import type { Schematic } from "../../lib/domain/schematic-types.ts";
 import { AppError } from "../../lib/errors/app-error.ts";
 
