@@ -1,20 +1,19 @@
 /** The table of schematics: bytes by id, written once, never changed. */
 import type { Database } from "./client.ts";
-import { toJsonText } from "./json-text.ts";
+import { fromExactJson, toExactJsonText } from "./json-text.ts";
 
 export interface SchematicRow {
   id: string;
   /** Exactly the bytes that hash to the id. */
   canonical: string;
-  /** The decoded document as plain JSON, for people who query the table. */
+  /** The decoded document as JSON; some canonical texts do not read back as what they were made from. */
   parsed: unknown;
 }
 
 export interface SchematicRepository {
   /** Stores all that are new in one statement; known ids stay untouched. */
   insertMany(rows: SchematicRow[]): Promise<void>;
-  /** Canonical text or null. */
-  findCanonical(id: string): Promise<string | null>;
+  find(id: string): Promise<SchematicRow | null>;
   /** Notes that these ids were used today. */
   touch(ids: string[]): Promise<void>;
 }
@@ -25,16 +24,21 @@ export function createSchematicRepository(db: Database): SchematicRepository {
     async insertMany(rows) {
       const ids = rows.map((row) => row.id);
       const texts = rows.map((row) => Buffer.from(row.canonical, "utf8").toString("hex"));
-      const parsed = rows.map((row) => toJsonText(row.parsed));
+      const parsed = rows.map((row) => toExactJsonText(row.parsed));
       await db.$executeRaw`
         INSERT INTO schematic (id, canonical, parsed)
         SELECT id, decode(hex, 'hex'), parsed::jsonb
         FROM unnest(${ids}::text[], ${texts}::text[], ${parsed}::text[]) AS new (id, hex, parsed)
         ON CONFLICT (id) DO NOTHING`;
     },
-    async findCanonical(id) {
-      const row = await db.schematic.findUnique({ where: { id }, select: { canonical: true } });
-      return row === null ? null : Buffer.from(row.canonical).toString("utf8");
+    async find(id) {
+      const row = await db.schematic.findUnique({ where: { id } });
+      if (row === null) return null;
+      return {
+        id,
+        canonical: Buffer.from(row.canonical).toString("utf8"),
+        parsed: fromExactJson(row.parsed),
+      };
     },
     async touch(ids) {
       await db.$executeRaw`

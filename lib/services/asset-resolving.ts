@@ -4,7 +4,6 @@ import { parseAssetPath } from "../domain/asset-path.ts";
 import { resolveRecipe } from "../domain/recipe.ts";
 import type { Recipe } from "../domain/recipe-types.ts";
 import type { Release } from "../domain/release.ts";
-import { parseSchematic } from "../domain/schematic-parse.ts";
 import { versionTag } from "../domain/versions.ts";
 import { notFound } from "../errors/app-error.ts";
 import type { BuildPlan } from "../imager/types.ts";
@@ -38,7 +37,7 @@ export function createAssetResolving(
     const recipe = resolveRecipe({
       profile,
       version,
-      schematic: parseSchematic(stored.canonical),
+      schematic: stored.schematic,
       schematicId,
       schematicText: stored.canonical,
       release,

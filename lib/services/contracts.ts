@@ -4,6 +4,7 @@ import type { AssetProfile } from "../domain/asset.ts";
 import type { BuildError } from "../domain/build-record.ts";
 import type { BuildState } from "../domain/build-state.ts";
 import type { CatalogExtension, CatalogOverlay, Release } from "../domain/release.ts";
+import type { Schematic } from "../domain/schematic-types.ts";
 import type { BuildPlan, Phase } from "../imager/types.ts";
 import type { ByteRange } from "../storage/object-store.ts";
 
@@ -13,6 +14,8 @@ export interface StoredSchematic {
   id: string;
   /** Canonical YAML, exactly the bytes that hash to the id. */
   canonical: string;
+  /** What was posted, decoded. Not the canonical text read again: a few texts do not survive that. */
+  schematic: Schematic;
 }
 
 export interface SchematicService {

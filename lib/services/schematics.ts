@@ -2,6 +2,7 @@
 import { LRUCache } from "lru-cache";
 import type { SchematicRepository } from "../db/schematic-repository.ts";
 import { canonicalSchematic } from "../domain/schematic-canonical.ts";
+import { schematicFromJson } from "../domain/schematic-from-json.ts";
 import { idOfText } from "../domain/schematic-id.ts";
 import { parseSchematic } from "../domain/schematic-parse.ts";
 import { schematicToJson } from "../domain/schematic-to-json.ts";
@@ -45,7 +46,7 @@ export function createSchematicService(options: SchematicServiceOptions): Schema
     const schematic = parseSchematic(text);
     const canonical = canonicalSchematic(schematic);
     const id = idOfText(canonical);
-    const stored = known.get(id) ?? { id, canonical };
+    const stored = known.get(id) ?? { id, canonical, schematic };
     if (!known.has(id)) await batch.insert({ id, canonical, parsed: schematicToJson(schematic) });
     remember(stored);
     posted.set(text, stored);
@@ -67,15 +68,15 @@ export function createSchematicService(options: SchematicServiceOptions): Schema
   }
 
   async function load(id: string): Promise<StoredSchematic | null> {
-    const canonical = await repository.findCanonical(id);
-    if (canonical === null) {
+    const row = await repository.find(id);
+    if (row === null) {
       // A create of the same id may have finished while the answer was on its way.
       const created = known.get(id);
       if (created === undefined) unknown.set(id, true);
       return created ?? null;
     }
     usage.note(id);
-    const stored = { id, canonical };
+    const stored = { id, canonical: row.canonical, schematic: schematicFromJson(row.parsed) };
     remember(stored);
     return stored;
   }

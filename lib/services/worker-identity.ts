@@ -10,6 +10,9 @@ export interface WorkerIdentity {
   isDead(worker: string): boolean;
 }
 
+/** Workers that this very process runs; tests run several. */
+const own = new Set<string>();
+
 /**
  * The scope names one process id space (host, boot, pid namespace): only within it does a process id say anything.
  * Workers of other scopes are judged by their heartbeat alone.
@@ -23,14 +26,15 @@ export async function createWorkerIdentity(): Promise<WorkerIdentity> {
   const scope = createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 12);
   const nonce = randomBytes(4).toString("hex");
   const name = [hostname(), scope, process.pid, nonce].join("/");
+  own.add(name);
   return {
     name,
     isDead(worker) {
       const [, itsScope, pidText] = worker.split("/");
       const pid = Number(pidText);
       if (itsScope !== scope || !Number.isInteger(pid) || pid <= 0) return false;
-      // Our own number with another nonce is a worker whose number we were given after it.
-      return pid === process.pid ? worker !== name : !isAlive(pid);
+      // Our own number with a nonce of somebody else's: that worker ended and we were given its number.
+      return pid === process.pid ? !own.has(worker) : !isAlive(pid);
     },
   };
 }
