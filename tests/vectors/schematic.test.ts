@@ -6,7 +6,7 @@ import { canonicalSchematic } from "../../lib/domain/schematic-canonical.ts";
 import { schematicFromJson } from "../../lib/domain/schematic-from-json.ts";
 import { idOfText, schematicId } from "../../lib/domain/schematic-id.ts";
 import { decodeSchematic, parseSchematic } from "../../lib/domain/schematic-parse.ts";
-import { schematicToJson } from "../../lib/domain/schematic-json.ts";
+import { schematicToJson } from "../../lib/domain/schematic-to-json.ts";
 import type { Schematic } from "../../lib/domain/schematic-types.ts";
 import { AppError } from "../../lib/errors/app-error.ts";
 
@@ -58,11 +58,21 @@ const fuzzSchema = z.object({
   ),
 });
 
+const dialectSchema = z.object({
+  entries: z.array(
+    z.union([
+      z.strictObject({ kind: z.string(), input: z.string(), canonical: z.string() }),
+      z.strictObject({ kind: z.string(), input: z.string(), error: z.string() }),
+    ]),
+  ),
+});
+
 const readData = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`data/${name}`, import.meta.url), "utf8"));
 
 const vectors = vectorsSchema.parse(readData("schematic-vectors.json"));
 const fuzz = fuzzSchema.parse(readData("schematics-fuzz.json"));
+const dialect = dialectSchema.parse(readData("yaml-dialect.json"));
 
 const counts = new Map<string, number>();
 const count = (group: string) => counts.set(group, (counts.get(group) ?? 0) + 1);
@@ -208,5 +218,17 @@ describe("random texts", () => {
     expect(() => parseSchematic(entry.input)).toThrow(AppError);
     expect(`${failureOf(entry.input).message}\n`).toBe(entry.error);
     count("random texts refused, words equal");
+  });
+});
+
+describe("YAML dialect", () => {
+  it.each(dialect.entries.map((entry, number) => ({ entry, number })))("text $number", ({ entry }) => {
+    if ("canonical" in entry) {
+      expectAccepted(decodeSchematic(entry.input), entry.canonical, idOfText(entry.canonical));
+      count(`dialect, ${entry.kind}: accepted`);
+      return;
+    }
+    expect(failureOf(entry.input).message).toBe(entry.error);
+    count(`dialect, ${entry.kind}: refused, words equal`);
   });
 });
