@@ -10,7 +10,7 @@ import { loaderConf } from "../../formats/loader-conf.ts";
 import type { GrubPlatform } from "../grub-modules.ts";
 import type { Json } from "../types.ts";
 import type { PlanBuilder } from "./builder.ts";
-import { DISK_GUID, diskPartitions } from "./disk-layout.ts";
+import { DISK_GUID, diskPartitions, effectiveBootloader } from "./disk-layout.ts";
 import { addInitramfs } from "./initramfs.ts";
 import { addKernel, addSdBoot } from "./inputs.ts";
 import { addUki } from "./uki.ts";
@@ -43,17 +43,10 @@ function diskFacts(recipe: Recipe): DiskFacts {
       retryable: false,
     });
   }
-  if (bootloader === "dual-boot" && profile.arch === "arm64") {
-    throw new AppError("invalid_input", "dual-boot is not possible on arm64, which has no BIOS", {
-      hint: "Leave out customization.bootloader, or choose sd-boot or grub.",
-      retryable: false,
-    });
-  }
+  const loader = effectiveBootloader(bootloader, profile);
   if (recipe.overlay !== null) throw missing("disk images with a board overlay");
   if (profile.disk.format === "ova") throw missing("disk images in the format ova");
   if (profile.secureboot) throw missing("SecureBoot disk images");
-  // SecureBoot firmware starts only what is signed, and of the boot loaders only systemd-boot is.
-  const loader: Bootloader = profile.secureboot ? "sd-boot" : bootloader;
   const partitions = diskPartitions(version, loader);
   return {
     recipe,

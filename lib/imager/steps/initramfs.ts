@@ -15,8 +15,8 @@ import { type Piece, writePieces } from "./write-pieces.ts";
  * The kernel's xz decoder knows CRC32 only.
  */
 const COMPRESSORS = {
-  zstd: ["zstd", ["-6", "-T4", "-c", "-q"]],
-  xz: ["xz", ["-0", "-e", "-T4", "-C", "crc32", "-c", "-q"]],
+  zstd: ["zstd", ["-9", "-T4", "-c", "-q"]],
+  xz: ["xz", ["-0", "-T4", "-C", "crc32", "-c", "-q"]],
 } as const;
 
 /** Params: version. Needs: own initramfs, module index, packed extensions in their numbering. */
