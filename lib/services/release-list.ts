@@ -86,9 +86,10 @@ export class ReleaseList {
   }
 
   /** Ends what goes on in the background. */
-  async close(): Promise<void> 
+  async close(): Promise<void> {
     this.#stop.abort();
     await this.idle();
+  }
 
   async #ready(): Promise<void> {
     this.#loaded ??= this.#load();
