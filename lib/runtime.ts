@@ -18,10 +18,10 @@ import { DEFAULT_PREFIX } from "./queue/contracts.ts";
 import { createBuildSide } from "./runtime-builds.ts";
 import { createWorkerSide, type WorkerSide } from "./runtime-worker.ts";
 import { createAssetResolving } from "./services/asset-resolving.ts";
-import type { ReleaseService, SchematicService, Services } from "./services/contracts.ts";
+import type { SchematicService, Services } from "./services/contracts.ts";
 import { createHealthService } from "./services/health.ts";
 import { createPxeService } from "./services/pxe.ts";
-import { createReleaseService } from "./services/releases.ts";
+import { type ClosableReleaseService, createReleaseService } from "./services/releases.ts";
 import { createSchematicService } from "./services/schematics.ts";
 import { createSourceBlobs } from "./services/source-blobs.ts";
 import { UsageRecorder } from "./services/usage-recorder.ts";
@@ -88,6 +88,7 @@ export async function createRuntime(
   const services = { schematics, releases, assets, builds, pxe, health };
   const close = once(async () => {
     await worker?.close();
+    await releases.close();
     await usage.close();
     await side.close();
     await base.close();
@@ -127,7 +128,7 @@ async function openBase(config: Config, role: Role, log: Logger): Promise<Base> 
   return { db, redis, subscriber, blocking, store, images, close };
 }
 
-function openReleases(config: Config, { db, images }: Base, log: Logger): ReleaseService {
+function openReleases(config: Config, { db, images }: Base, log: Logger): ClosableReleaseService {
   return createReleaseService({
     images,
     repository: createReleaseRepository(db),
