@@ -1,0 +1,108 @@
+/** Texts made to exhaust a decoder: each is answered within a second, and by an AppError where nothing can be kept. */
+import { describe, expect, it } from "vitest";
+import { canonicalSchematic } from "../../../lib/domain/schematic-canonical.ts";
+import { parseSchematic } from "../../../lib/domain/schematic-parse.ts";
+import { AppError } from "../../../lib/errors/app-error.ts";
+
+const MIB = 1024 * 1024;
+const LIMIT_MS = 1000;
+
+/** As many units as fit into 1 MiB between head and tail. */
+const full = (unit: string, head = "", tail = ""): string =>
+  head + unit.repeat(Math.floor((MIB - head.length - tail.length) / unit.length)) + tail;
+
+const inOptions = (text: string): string => `overlay: {options: {${text}}}`;
+const list = (length: number, item: (index: number) => string): string =>
+  Array.from({ length }, (_, i) => item(i)).join(", ");
+
+const bomb = inOptions(
+  `b0: &b0 [${list(10, () => "x")}], ${list(8, (i) => `b${i + 1}: &b${i + 1} [${list(10, () => `*b${i}`)}]`)}`,
+);
+
+const refused: [name: string, text: string, words: string][] = [
+  ["alias bomb", bomb, "excessive aliasing"],
+  [
+    "alias chain",
+    inOptions(`a0: &a0 x, ${list(9000, (i) => `a${i + 1}: &a${i + 1} [*a${i}]`)}`),
+    "exceeded max depth",
+  ],
+  ["self reference", "overlay: {options: &x {a: *x}}", "value contains itself"],
+  ["self reference in a merge", inOptions("a: &a {b: {<<: *a}}"), "value contains itself"],
+  [
+    "long text behind many aliases",
+    `customization: {embeddedMachineConfiguration: &a ${"x".repeat(500_000)}, extraKernelArgs: [${list(9000, () => "*a")}]}`,
+    "excessive aliasing",
+  ],
+  [
+    "merges of a wide map",
+    inOptions(`a: &a {${list(5000, (i) => `k${i}: 1`)}}, b: [${list(5000, () => "{<<: *a}")}]`),
+    "excessive aliasing",
+  ],
+  ["10,000 nested lists", inOptions(`a: ${"[".repeat(10_000)}${"]".repeat(10_000)}`), "exceeded max depth"],
+  ["1 MiB of [", full("["), "exceeded max depth"],
+  ["1 MiB of {", full("{"), "exceeded max depth"],
+  ["1 MiB of dashes", full("- "), "exceeded max depth"],
+  ["1 MiB of question marks", full("? "), "exceeded max depth"],
+  ["1 MiB of commas", full(",", "["), "tokens"],
+  ["1 MiB of quotes", full('"'), "tokens"],
+  ["500,000 list items", full("a,", "overlay: {options: {a: [", "]}}"), "tokens"],
+  ["90,000 keys", inOptions(list(90_000, (i) => `k${i}: `)), "tokens"],
+  ["20,000 equal keys", "a: 1\n".repeat(20_000), 'mapping key "a" already defined at line 1'],
+  [
+    "20,000 unknown fields",
+    Array.from({ length: 20_000 }, (_, i) => `k${i}: 1\n`).join(""),
+    "field k999 not found",
+  ],
+  ["NUL inside", "customization: {extraKernelArgs: [a\0b]}", "control characters are not allowed (value: 0)"],
+  ["1 MiB of NUL", full("\0"), "control characters are not allowed (value: 0)"],
+  ["half a surrogate pair", "owner: \ud800", "invalid Unicode character"],
+  ["half a surrogate pair, escaped", 'owner: "\\ud800"', "invalid Unicode character escape code"],
+  ["1 MiB of tabs", full("\t"), "cannot start any token"],
+  ["1 MiB of spaces", full(" "), "EOF"],
+  ["foreign object tag", "customization: !!python/object/apply:os.system [id]\nx: 1", "field x not found"],
+];
+
+describe("hostile schematics", () => {
+  it.each(refused)("%s is refused", (_name, text, words) => {
+    const start = performance.now();
+    let failure: unknown;
+    try {
+      parseSchematic(text);
+    } catch (error) {
+      failure = error;
+    }
+    expect(failure).toBeInstanceOf(AppError);
+    expect(failure).toMatchObject({ code: "invalid_input" });
+    expect(String(failure)).toContain(words);
+    expect(String(failure).length).toBeLessThan(200_000);
+    expect(performance.now() - start).toBeLessThan(LIMIT_MS);
+  });
+
+  const accepted: [name: string, text: string][] = [
+    ["45,000 documents", "customization: {}\n---\n".repeat(45_000)],
+    ["lines of one character", `customization: {embeddedMachineConfiguration: "${"a\\n".repeat(340_000)}"}`],
+    ["a number of a million digits", inOptions(`a: ${"9".repeat(1_000_000)}`)],
+    ["keys that differ at their end", inOptions(list(1000, (i) => `${"x".repeat(900)}${i}: 1`))],
+    ["keys of many digits", inOptions(list(100, (i) => `${"1".repeat(9000)}${i}: 1`))],
+    ["a sexagesimal number that is none", inOptions(`a: 1${":1".repeat(500_000)}x`)],
+    ["a date that is none", inOptions(`a: 2024-01-02T03:04:05.${"0".repeat(1_000_000)}x`)],
+    ["binary data", inOptions(`a: !!binary ${"A".repeat(1_000_000)}`)],
+  ];
+
+  it.each(accepted)("%s is answered in time", (_name, text) => {
+    const start = performance.now();
+    expect(canonicalSchematic(parseSchematic(text))).toContain("customization:");
+    expect(performance.now() - start).toBeLessThan(LIMIT_MS);
+  });
+
+  it("a text that grows beyond 8 MiB is refused as too large", () => {
+    const text = `overlay: {options: ${"{a: ".repeat(90)}[${"a,".repeat(45_000)}]${"}".repeat(91)}`;
+    expect(() => canonicalSchematic(parseSchematic(text))).toThrow("larger than 8 MiB");
+  });
+
+  it("nesting up to the limit is fine", () => {
+    const text = inOptions(`a: ${"[".repeat(97)}x${"]".repeat(97)}`);
+    const canonical = canonicalSchematic(parseSchematic(text));
+    expect(canonicalSchematic(parseSchematic(canonical))).toBe(canonical);
+  });
+});
