@@ -1,3 +1,6 @@
+import { generateKeyPairSync } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { ReleaseRecord } from "../../lib/domain/release-record.ts";
 import type { ReleaseSource } from "../../lib/services/release-list.ts";
@@ -5,7 +8,7 @@ import { type ClosableReleaseService, createReleaseService } from "../../lib/ser
 import { makeLayer } from "../fixtures/fake-image.ts";
 import { FakeRegistry } from "../fixtures/fake-registry.ts";
 import { dropTag, memoryRepository, pushRelease, sourceFor } from "../fixtures/fake-source.ts";
-import { failure, openSource, removeScratch } from "../fixtures/source-images.ts";
+import { failure, openSource, removeScratch, scratchFolder } from "../fixtures/source-images.ts";
 
 let fake: FakeRegistry;
 const opened: ClosableReleaseService[] = [];
@@ -193,24 +196,6 @@ describe("the list", () => {
     expect((await service.require("1.13.0")).baseInstaller).toBeNull();
     expect(await service.overlays("1.13.0")).toEqual([]);
   });
-
-  test("answers for many releases before their catalogs are read", async () => {
-    await pushRelease(fake, "v1.2.0", { overlays: false });
-    const template = (name: string, tag: string) => fake.repository(name).tags.get(tag) ?? "";
-    for (let patch = 1; patch <= 120; patch += 1) {
-      for (const name of ["siderolabs/imager", "siderolabs/installer", "siderolabs/extensions"]) {
-        fake.repository(name).tags.set(`v1.2.${patch}`, template(name, "v1.2.0"));
-      }
-    }
-    fake.switches.latencyMs = 60;
-    const { service } = await open();
-    const startedAt = Date.now();
-    expect((await service.versions()).length).toBe(121);
-    expect(Date.now() - startedAt).toBeLessThan(5_000);
-    expect(fake.peak).toBeLessThanOrEqual(16);
-    await service.idle();
-    expect((await service.require("1.2.120")).extensions.length).toBe(2);
-  }, 60_000);
 });
 
 describe("a refresh", () => {
@@ -349,6 +334,26 @@ describe("without the registry", () => {
     expect(await service.versions()).toEqual(["v1.13.0"]);
     expect(warnings).toContain("the kept list of releases cannot be read");
   });
+});
+
+test("with SOURCE_VERIFY=key an unsigned release is not offered, and the reason is told", async () => {
+  await pushRelease(fake, "v1.13.0");
+  const file = join(await scratchFolder(), "cosign.pub");
+  const { publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+  await writeFile(file, publicKey.export({ type: "spki", format: "pem" }));
+  const verify = { kind: "key" as const, file };
+  const { images } = await openSource(fake.url, { verify });
+  const { repository } = memoryRepository();
+  const log = { info: () => undefined, warn: () => undefined };
+  const service = createReleaseService({ images, repository, source: { ...sourceFor(fake), verify }, log });
+  opened.push(service);
+  expect(await service.versions()).toEqual([]);
+  const error = await failure(service.require("1.13.0"));
+  expect(error.code).toBe("source_invalid");
+  expect(error.message).toMatch(
+    /^the signature of siderolabs\/\w+@sha256:\w{64} is not verified: it has no signature$/,
+  );
+  expect(service.status().verification).toBe("key");
 });
 
 test("SOURCE_VERIFY=off is said at start", async () => {
