@@ -1,10 +1,10 @@
 /** The one way to start a program: allow-listed name, argument array, clean environment, own process group. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { constants } from "node:fs";
 import { access, type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { AppError } from "../errors/app-error.ts";
 import { childEnvironment } from "./child-environment.ts";
+import { findProgram, isExecutable } from "./find-program.ts";
 import { OutputTail } from "./output-tail.ts";
 import { TOOLS, type ToolName } from "./tools.ts";
 
@@ -46,6 +46,7 @@ interface Settled {
 
 /** Folders of Debian's tools; /usr/sbin holds mkfs.* and depmod also for accounts that do not have it in PATH. */
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const SETPRIV = "/usr/bin/setpriv";
 const KILL_GRACE_MS = 2_000;
 /** After the program itself has ended: how long a process it left behind may keep the pipes open. */
 const DRAIN_MS = 1_000;
@@ -66,9 +67,12 @@ export function createRunTool(settings: RunToolSettings = {}): RunTool {
       throw new AppError("internal", `${tool} is not a program this service may start`, { retryable: false });
     }
     if (options.signal?.aborted) throw cancelled(tool);
+    const program = await findProgram(path, tool);
+    if (program === null) throw notInstalled(tool);
+    const [command, ...given] = [...(await endsWithUs()), program, ...args];
     const files = await openFiles(tool, options);
     try {
-      const child = spawn(tool, args, {
+      const child = spawn(command ?? program, given, {
         ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
         env: childEnvironment(base, options.env),
         detached: true,
@@ -90,25 +94,26 @@ export const runTool: RunTool = createRunTool();
 
 /** Tools that are not installed, each with the Debian package that brings it; empty when all are there. */
 export async function missingTools(path = SYSTEM_PATH): Promise<{ tool: ToolName; package: string }[]> {
-  const folders = path.split(":");
   const names = Object.keys(TOOLS).filter(isToolName);
-  const found = await Promise.all(names.map((tool) => isExecutableIn(folders, tool)));
-  return names.filter((_, index) => !found[index]).map((tool) => ({ tool, package: TOOLS[tool] }));
+  const found = await Promise.all(names.map((tool) => findProgram(path, tool)));
+  return names.filter((_, index) => found[index] === null).map((tool) => ({ tool, package: TOOLS[tool] }));
 }
 
 function isToolName(name: string): name is ToolName {
   return Object.hasOwn(TOOLS, name);
 }
 
-async function isExecutableIn(folders: string[], tool: string): Promise<boolean> {
-  for (const folder of folders) {
-    const ok = await access(`${folder}/${tool}`, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (ok) return true;
-  }
-  return false;
+let deathSignal: Promise<string[]> | undefined;
+
+/**
+ * Words before a command that make the kernel kill it when this process is killed (prctl(2), PR_SET_PDEATHSIG):
+ * otherwise a compressor would go on for minutes after a worker's death. setpriv replaces itself by the program.
+ */
+function endsWithUs(): Promise<string[]> {
+  deathSignal ??= isExecutable(SETPRIV).then((there) =>
+    there ? [SETPRIV, "--pdeathsig", "KILL", "--"] : [],
+  );
+  return deathSignal;
 }
 
 async function openFiles(
@@ -242,7 +247,14 @@ function toolFailed(tool: ToolName, end: Settled, stderr: string, stdout: string
   });
 }
 
-/** A program that did not start at all: not installed, not executable, or the working folder is gone. */
+const notInstalled = (tool: ToolName) =>
+  new AppError("tool_failed", `${tool} is not installed`, {
+    hint: `Install the Debian package ${TOOLS[tool]}.`,
+    details: { tool, exitCode: null, signal: null, tail: "" },
+    retryable: false,
+  });
+
+/** A program that did not start at all: not executable, or the working folder is gone. */
 async function startFailed(tool: ToolName, cwd: string | undefined, cause: unknown): Promise<AppError> {
   const details = {
     tool,
@@ -262,15 +274,6 @@ async function startFailed(tool: ToolName, cwd: string | undefined, cause: unkno
     return new AppError("tool_failed", `${tool} could not start: the folder ${cwd} does not exist`, {
       details,
       cause,
-    });
-  }
-  if (code === "ENOENT") {
-    const hint = `Install the Debian package ${TOOLS[tool]}.`;
-    return new AppError("tool_failed", `${tool} is not installed`, {
-      hint,
-      details,
-      cause,
-      retryable: false,
     });
   }
   return new AppError("tool_failed", `${tool} could not start (${String(code ?? "unknown reason")})`, {

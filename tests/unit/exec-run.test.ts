@@ -1,4 +1,5 @@
 /** The runner against real programs: output, failure, abort, timeout, and processes left behind. */
+import { spawn } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -177,6 +178,26 @@ describe("runTool stops the whole group", () => {
     expect(Date.now() - start).toBeLessThan(2500);
     await sleep(50);
     expect(await isAlive(Number(stdout))).toBe(false);
+  });
+
+  it("when we are killed ourselves without a chance to say goodbye", async () => {
+    const folder = join(dir, "orphans");
+    await mkdir(folder);
+    await writeFile(join(folder, "xz"), "#!/bin/sh\necho $$ > pid; sleep 30\n", { mode: 0o755 });
+    const run = JSON.stringify(join(import.meta.dirname, "../../lib/exec/run.ts"));
+    const settings = JSON.stringify({ path: `${folder}:/usr/bin:/bin` });
+    const program = `import { createRunTool } from ${run}; await createRunTool(${settings})("xz", [], { cwd: ${JSON.stringify(folder)} });`;
+    await writeFile(join(folder, "program.mts"), program);
+    const tsx = join(import.meta.dirname, "../../node_modules/tsx/dist/loader.mjs");
+    const parent = spawn(process.execPath, ["--import", tsx, join(folder, "program.mts")]);
+    let pid = 0;
+    while (pid === 0) {
+      await sleep(20);
+      pid = Number(await readFile(join(folder, "pid"), "utf8").catch(() => "0"));
+    }
+    parent.kill("SIGKILL");
+    await sleep(200);
+    expect(await isAlive(pid)).toBe(false);
   });
 
   it("does not wait for a process that left the group", async () => {
