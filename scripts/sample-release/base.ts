@@ -147,7 +147,7 @@ async function rootTree(
     `${release.libraryFolder}/firmware`,
     "usr/local",
   ]) {
-    tree.set(`${folder}/.keep`, text(""));
+    tree.set(folder, { folder: true });
   }
   if (merged) tree.set("lib", { symlink: "usr/lib" });
   const modules = `${release.libraryFolder}/modules/${kernel.release}`;

@@ -7,7 +7,9 @@ import { SAMPLE_EPOCH } from "./releases.ts";
 export type TreeNode =
   | { bytes: Uint8Array; mode?: number; selinux?: string }
   | { symlink: string }
-  | { hardlink: string };
+  | { hardlink: string }
+  /** An empty folder. */
+  | { folder: true };
 /** Path without leading slash → node. Folders follow from the paths. */
 export type Tree = Map<string, TreeNode>;
 
@@ -52,7 +54,7 @@ export async function tarOf(tree: Tree): Promise<Buffer> {
   const names = [...foldersOf(tree).map((folder) => `${folder}/`), ...tree.keys()];
   for (const name of names.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))) {
     const node = tree.get(name);
-    if (!node) archive.entry({ ...common, name, type: "directory", mode: 0o755 });
+    if (!node || "folder" in node) archive.entry({ ...common, name, type: "directory", mode: 0o755 });
     else if ("symlink" in node)
       archive.entry({ ...common, name, type: "symlink", linkname: node.symlink, mode: 0o777 });
     else if ("hardlink" in node) archive.entry({ ...common, name, type: "link", linkname: node.hardlink });
@@ -71,7 +73,8 @@ export async function writeTree(dir: string, tree: Tree): Promise<void> {
   for (const [path, node] of tree) {
     const target = join(dir, path);
     await mkdir(dirname(target), { recursive: true });
-    if ("symlink" in node) await symlink(node.symlink, target);
+    if ("folder" in node) await mkdir(target, { recursive: true });
+    else if ("symlink" in node) await symlink(node.symlink, target);
     else if ("bytes" in node) await writeFile(target, node.bytes, { mode: node.mode ?? 0o644 });
   }
 }

@@ -1,0 +1,69 @@
+/** What every boot of this tier has to show, whatever it was booted from. */
+import { writeFile } from "node:fs/promises";
+import { expect } from "vitest";
+import { type BootMedium, type BootResult, bootInQemu } from "../../scripts/boot/qemu.ts";
+
+export const VERSION = "v1.13.2";
+
+/** All kinds of extensions: services, a kernel module, firmware, microcode. */
+export const EXTENSIONS = [
+  "drbd",
+  "hello-world-service",
+  "i915",
+  "intel-ucode",
+  "iscsi-tools",
+  "qemu-guest-agent",
+];
+
+/** META as a machine would need it, with a value of two lines. */
+export const META = { "0xa": "addresses:\n  - 10.0.0.2/24\n", "0xc": "rack=7" };
+
+/** Every extension, one kernel argument and META. */
+export const SCHEMATIC = `customization:
+  extraKernelArgs:
+    - casthouse.test=1
+  meta:
+    - key: 0xa
+      value: |
+        addresses:
+          - 10.0.0.2/24
+    - key: 0xc
+      value: rack=7
+  systemExtensions:
+    officialExtensions:
+${EXTENSIONS.map((name) => `      - siderolabs/${name}`).join("\n")}
+`;
+
+/** Boots with KVM when it is usable, else without; keeps the serial text where a failed test can be read from. */
+export async function boot(medium: BootMedium, accelerator: "auto" | "tcg" = "auto"): Promise<BootResult> {
+  const result = await bootInQemu({ medium, accelerator });
+  if (!result.ok) {
+    const file = `/tmp/casthouse-boot-${process.pid}.log`;
+    await writeFile(file, `${result.qemuErrors}\n${result.serial}`);
+    throw new Error(
+      `the machine did not reach "boot ok" in ${result.durationMs} ms (${result.accelerator}); serial text in ${file}\n${result.markers.failure ?? ""}`,
+    );
+  }
+  console.log(
+    `${medium.kind}${"firmware" in medium ? ` ${medium.firmware}` : ""}: booted in ${(result.durationMs / 1000).toFixed(1)} s (${result.accelerator})`,
+  );
+  return result;
+}
+
+/** Holds the marker block against the schematic above. */
+export function expectEverything({ markers }: BootResult, id: string): void {
+  expect(markers.version).toBe(VERSION);
+  expect(markers.schematic).toBe(id);
+  expect(markers.extensions.map(({ name }) => name)).toEqual([...EXTENSIONS, "schematic", "modules.dep"]);
+  const withFiles = markers.files.filter(({ sizeBytes }) => sizeBytes > 0).map(({ extension }) => extension);
+  expect(withFiles).toEqual(
+    expect.arrayContaining(["drbd", "hello-world-service", "iscsi-tools", "qemu-guest-agent"]),
+  );
+  expect(markers.files.every(({ sha256 }) => /^[0-9a-f]{64}$/.test(sha256))).toBe(true);
+  expect(markers.modules).toContainEqual({ name: "drbd", loaded: true });
+  expect(markers.firmware.map(({ path }) => path)).toContain("/usr/lib/firmware/i915/kbl_dmc_ver1_04.bin");
+  expect(markers.microcode.map(({ path }) => path)).toEqual(["/kernel/x86/microcode/GenuineIntel.bin"]);
+  expect(markers.services.map(({ name }) => name)).toEqual(["hello-world-service", "qemu-guest-agent"]);
+  expect(markers.cmdline).toContain("talos.platform=metal");
+  expect(markers.cmdline).toContain("casthouse.test=1");
+}
