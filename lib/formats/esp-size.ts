@@ -7,9 +7,12 @@ const FEWEST_CLUSTERS = 65525 + 2048;
 
 const wholeMib = (bytes: number): number => Math.ceil(bytes / MIB) * MIB;
 
-/** Bytes of the ISO's ESP image: 10 MiB of room and each file rounded up to whole MiB. */
+/**
+ * Bytes of the ISO's ESP image: 10 MiB of room and each file rounded up to whole MiB, and never so small that it would
+ * not be a FAT32 (only toy kernels come near that).
+ */
 export const isoEspBytes = (sdBootBytes: number, ukiBytes: number): number =>
-  10 * MIB + wholeMib(sdBootBytes) + wholeMib(ukiBytes);
+  Math.max(10 * MIB + wholeMib(sdBootBytes) + wholeMib(ukiBytes), wholeMib(FEWEST_CLUSTERS * SECTOR_BYTES));
 
 /** Sectors per cluster, 1 to 8: as large as leaves enough clusters for FAT32; large clusters read faster in firmware. */
 export function espSectorsPerCluster(sizeBytes: number): number {

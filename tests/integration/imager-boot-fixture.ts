@@ -178,7 +178,7 @@ async function writeInputs(dir: string): Promise<void> {
   for (const modules of ["usr/lib/modules", "lib/modules"]) {
     await writeTree(root, {
       [`${modules}/${KERNEL_RELEASE}/kernel/crypto/base.ko`]: kernelModule("base"),
-      [`${modules}/${KERNEL_RELEASE}/kernel/net/user.ko`]: kernelModule("user", "base"),
+      [`${modules}/${KERNEL_RELEASE}/kernel/net/user.ko`]: kernelModule("user"),
       [`${modules}/${KERNEL_RELEASE}/modules.order`]: "kernel/crypto/base.ko\nkernel/net/user.ko\n",
       [`${modules}/${KERNEL_RELEASE}/modules.builtin`]: "",
     });
@@ -218,9 +218,9 @@ function bzImage(): Buffer {
 }
 
 /** The smallest ELF file depmod takes for a module: sections .modinfo and names. */
-export function kernelModule(name: string, depends = ""): Buffer {
+export function kernelModule(name: string): Buffer {
   const info = Buffer.from(
-    `license=GPL\0depends=${depends}\0name=${name}\0alias=test:${name}\0vermagic=${KERNEL_RELEASE}\0`,
+    `license=GPL\0depends=\0name=${name}\0alias=test:${name}\0vermagic=${KERNEL_RELEASE}\0`,
   );
   const names = Buffer.from("\0.modinfo\0.shstrtab\0.symtab\0.strtab\0");
   const symbols = Buffer.alloc(24);

@@ -8,8 +8,8 @@ import type { StepContext, StepFunction } from "../types.ts";
 import { GRUB_BIOS, GRUB_EFI } from "./grub-platforms.ts";
 
 const EFI_IMAGE_BYTES = 2880 * 1024;
-/** File name endings of a platform folder that GRUB reads at run time. */
-const RUNTIME_FILES = /(\.mod|\.lst|^modinfo\.sh|^efiemu(32|64)\.o)$/;
+/** Files of a platform folder that GRUB reads at run time; device trees (fdt.lst) are not its business here. */
+const RUNTIME_FILES = /(\.mod|^(?!fdt).*\.lst|^modinfo\.sh|^efiemu(32|64)\.o)$/;
 
 /**
  * Params: efi (true: also the EFI half, for ISOs without systemd-boot). The product is a tree to be merged into the
