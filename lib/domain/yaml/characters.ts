@@ -19,9 +19,13 @@ export const isBlank = (code: number): boolean => code === SPACE || code === TAB
 export const isBreak = (code: number): boolean =>
   code === LF || code === CR || code === NEL || code === LINE_SEPARATOR || code === PARAGRAPH_SEPARATOR;
 
-export const isBreakOrEnd = (code: number): boolean => code === 0 || isBreak(code);
+/** The common case, asked first because scanners ask for every character. */
+const isVisibleAscii = (code: number): boolean => code > SPACE && code < NEL;
 
-export const isBlankOrEnd = (code: number): boolean => isBlank(code) || isBreakOrEnd(code);
+export const isBreakOrEnd = (code: number): boolean => !isVisibleAscii(code) && (code === 0 || isBreak(code));
+
+export const isBlankOrEnd = (code: number): boolean =>
+  !isVisibleAscii(code) && (isBlank(code) || isBreakOrEnd(code));
 
 export const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 

@@ -22,7 +22,7 @@ class MapBuilder {
 }
 
 /** Takes any value. */
-export function optionReader(construction: Construction, set: (value: OptionValue) => void): Reader {
+function optionReader(construction: Construction, set: (value: OptionValue) => void): Reader {
   return (node) => {
     if (node.kind === "scalar") {
       const meaning = construction.meaning(node);

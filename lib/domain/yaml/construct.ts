@@ -12,7 +12,7 @@ import { isMergeKey, isWrittenAsString } from "./nodes.ts";
 import { goQuote } from "./quote.ts";
 import { type Resolved, resolveTagged } from "./resolve.ts";
 
-export type ContentNode = ScalarNode | SequenceNode | MappingNode;
+type ContentNode = ScalarNode | SequenceNode | MappingNode;
 
 /** Takes a node as one type; false when nothing was taken, which is silent for null. */
 export type Reader = (node: ContentNode) => boolean;

@@ -10,7 +10,8 @@ const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-
 export class Cursor {
   private readonly text: string;
   private readonly problem: AppError | null;
-  private position = 0;
+  /** Code units read so far. */
+  position = 0;
   line = 1;
   column = 1;
 
@@ -32,11 +33,6 @@ export class Cursor {
     return { line: this.line, column: this.column };
   }
 
-  /** True before anything was read. */
-  get atStart(): boolean {
-    return this.position === 0;
-  }
-
   /** Steps over one code unit that is not a line break. */
   skip(): void {
     this.position += 1;
@@ -53,8 +49,14 @@ export class Cursor {
   /** Steps over a run of code units that hold no line break and gives it as text. */
   takeWhile(accept: (code: number) => boolean): string {
     const from = this.position;
-    while (this.position < this.text.length && accept(this.text.charCodeAt(this.position))) this.skip();
-    return this.text.slice(from, this.position);
+    let at = from;
+    for (; at < this.text.length; at += 1) {
+      const code = this.text.charCodeAt(at);
+      if (!accept(code)) break;
+      if (startsColumn(code)) this.column += 1;
+    }
+    this.position = at;
+    return this.text.slice(from, at);
   }
 
   /** Steps over a line break and gives its normal form: LF, except for the Unicode separators. */

@@ -13,7 +13,7 @@ export interface Construct {
   from: Mark;
 }
 
-export type Stage = "reader" | "scanner" | "parser" | "composer" | "resolver" | "constructor";
+type Stage = "reader" | "scanner" | "parser" | "composer" | "resolver" | "constructor";
 
 const HINT = "Check the YAML text at the position named in the message.";
 

@@ -91,7 +91,7 @@ function compareStrings(a: string, b: string): number {
 }
 
 /** Negative when a comes first. Both are scalars; lists and maps are no keys. */
-export function compareKeys(a: OptionValue, b: OptionValue): number {
+function compareKeys(a: OptionValue, b: OptionValue): number {
   if (typeof a === "string" && typeof b === "string") return compareStrings(a, b);
   const rankA = rank(a);
   const rankB = rank(b);

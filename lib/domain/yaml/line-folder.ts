@@ -10,7 +10,7 @@ export class LineFolder {
 
   /** Adds content; what was read since the last content is folded in front of it. */
   add(content: string): void {
-    this.flush();
+    if (this.brokeLine || this.blanks !== "") this.flush();
     this.text += content;
   }
 

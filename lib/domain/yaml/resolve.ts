@@ -77,7 +77,7 @@ function resolveNumeric(text: string, timestamps: boolean): Resolved {
 }
 
 /** Meaning of an unquoted scalar without a tag. */
-export function resolvePlain(text: string): Resolved {
+function resolvePlain(text: string): Resolved {
   const word = WORDS.get(text);
   if (word !== undefined) return word;
   return FIRST_NUMERIC.test(text) ? resolveNumeric(text, true) : { tag: "!!str", value: text };

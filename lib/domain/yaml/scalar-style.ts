@@ -2,7 +2,7 @@
 import { BOM, codeOf, isBlank, isBlankOrEnd, isBreak, LF, SPACE, TAB } from "./characters.ts";
 import { resolveTag } from "./resolve.ts";
 
-export type ScalarStyle = "plain" | "single" | "double" | "literal";
+type ScalarStyle = "plain" | "single" | "double" | "literal";
 
 const OLD_BOOLEANS = new Set("y Y yes Yes YES n N no No NO on On ON off Off OFF".split(" "));
 const SEXAGESIMAL = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
@@ -10,6 +10,7 @@ const NOT_WHITE_SPACE = /[^\t\n\v\f\r \u0085\p{Zs}\u2028\u2029]/u;
 const STARTS_LIKE_MARKER = /^(?:---|\.\.\.)/;
 const FIRST_INDICATORS = new Set([..."#,[]{}&*!|>'\"%@`"].map(codeOf));
 const FIRST_BEFORE_BLANK = new Set([..."?:-"].map(codeOf));
+const DELETE = 0x7f;
 const COLON = codeOf(":");
 const HASH = codeOf("#");
 
@@ -48,27 +49,33 @@ function hasIndicator(text: string): boolean {
 
 /** Which ways of writing keep the text. */
 export function analyze(text: string): Analysis {
-  const seen = { breaks: false, tabs: false, special: false, spaceThenBreak: false, breakThenSpace: false };
+  let breaks = false;
+  let tabs = false;
+  let special = false;
+  let spaceThenBreak = false;
+  let breakThenSpace = false;
   let last = 0;
   for (let i = 0; i < text.length; i += 1) {
     const code = text.charCodeAt(i);
-    if (code === TAB) seen.tabs = true;
-    else if (!isPrintable(code)) seen.special = true;
-    if (isBreak(code)) {
-      seen.breaks = true;
-      seen.spaceThenBreak ||= last === SPACE;
-    } else if (code === SPACE) {
-      seen.breakThenSpace ||= isBreak(last);
+    if (code <= SPACE || code >= DELETE) {
+      if (code === TAB) tabs = true;
+      else if (!isPrintable(code)) special = true;
+      if (isBreak(code)) {
+        breaks = true;
+        if (last === SPACE) spaceThenBreak = true;
+      } else if (code === SPACE && isBreak(last)) {
+        breakThenSpace = true;
+      }
     }
     last = code;
   }
   const edgeSpace = text.startsWith(" ") || text.endsWith(" ");
-  const single = !(seen.breakThenSpace || seen.spaceThenBreak || seen.tabs || seen.special);
+  const single = !(breakThenSpace || spaceThenBreak || tabs || special);
   return {
-    multiline: seen.breaks,
-    plain: single && !seen.breaks && !edgeSpace && !hasIndicator(text),
+    multiline: breaks,
+    plain: single && !breaks && !edgeSpace && !hasIndicator(text),
     single,
-    literal: !(text.endsWith(" ") || seen.spaceThenBreak || seen.special),
+    literal: !(text.endsWith(" ") || spaceThenBreak || special),
   };
 }
 

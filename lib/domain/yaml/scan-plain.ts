@@ -42,10 +42,11 @@ export function scanPlain(
   const folder = new LineFolder();
   let end = start;
   while (!atDocumentIndicator(cursor) && cursor.code() !== HASH) {
+    const from = cursor.position;
     while (!isBlankOrEnd(cursor.code()) && !endsPlain(cursor, options.inFlow)) {
       folder.add(cursor.takeWhile(isOrdinary) || cursor.take());
-      end = cursor.mark();
     }
+    if (cursor.position > from) end = cursor.mark();
     if (!isBlank(cursor.code()) && !isBreak(cursor.code())) break;
     while (isBlank(cursor.code()) || isBreak(cursor.code())) {
       if (isBreak(cursor.code())) {

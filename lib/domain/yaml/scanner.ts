@@ -81,7 +81,7 @@ export class Scanner {
 
   private skipToToken(): void {
     const { cursor, keys } = this;
-    if (cursor.atStart && cursor.code() === BOM) cursor.skip();
+    if (cursor.position === 0 && cursor.code() === BOM) cursor.skip();
     for (;;) {
       while (cursor.code() === SPACE || (cursor.code() === TAB && (this.flowLevel > 0 || !keys.allowed))) {
         cursor.skip();

@@ -7,6 +7,14 @@ import { AppError } from "../../../lib/errors/app-error.ts";
 const MIB = 1024 * 1024;
 const LIMIT_MS = 1000;
 
+/** Runs the task and gives the processor time it took; the clock on the wall would count other programs too. */
+function processorMs(task: () => void): number {
+  const start = process.cpuUsage();
+  task();
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
+}
+
 /** As many units as fit into 1 MiB between head and tail. */
 const full = (unit: string, head = "", tail = ""): string =>
   head + unit.repeat(Math.floor((MIB - head.length - tail.length) / unit.length)) + tail;
@@ -64,18 +72,19 @@ const refused: [name: string, text: string, words: string][] = [
 
 describe("hostile schematics", () => {
   it.each(refused)("%s is refused", (_name, text, words) => {
-    const start = performance.now();
     let failure: unknown;
-    try {
-      parseSchematic(text);
-    } catch (error) {
-      failure = error;
-    }
+    const spent = processorMs(() => {
+      try {
+        parseSchematic(text);
+      } catch (error) {
+        failure = error;
+      }
+    });
     expect(failure).toBeInstanceOf(AppError);
     expect(failure).toMatchObject({ code: "invalid_input" });
     expect(String(failure)).toContain(words);
     expect(String(failure).length).toBeLessThan(200_000);
-    expect(performance.now() - start).toBeLessThan(LIMIT_MS);
+    expect(spent).toBeLessThan(LIMIT_MS);
   });
 
   const accepted: [name: string, text: string][] = [
@@ -90,9 +99,12 @@ describe("hostile schematics", () => {
   ];
 
   it.each(accepted)("%s is answered in time", (_name, text) => {
-    const start = performance.now();
-    expect(canonicalSchematic(parseSchematic(text))).toContain("customization:");
-    expect(performance.now() - start).toBeLessThan(LIMIT_MS);
+    let canonical = "";
+    const spent = processorMs(() => {
+      canonical = canonicalSchematic(parseSchematic(text));
+    });
+    expect(canonical).toContain("customization:");
+    expect(spent).toBeLessThan(LIMIT_MS);
   });
 
   it("a text that grows beyond 8 MiB is refused as too large", () => {
