@@ -39,7 +39,7 @@ function wantedPackages(group) {
 }
 
 /** The allow-list of lib/exec/tools.ts is the truth about the imaging tools. */
-function toolPackages() {
+export function toolPackages() {
   const text = readFileSync("lib/exec/tools.ts", "utf8");
   return [...text.matchAll(/^ {2}"?([\w.-]+)"?: "([\w.+-]+)",$/gm)].map(([, program, name]) => ({
     name,
