@@ -1,0 +1,102 @@
+/** What the plan of a disk image says before anything is built. */
+import { describe, expect, it } from "vitest";
+import type { DiskProfile, OutFormat } from "../../../lib/domain/asset.ts";
+import type { Recipe } from "../../../lib/domain/recipe-types.ts";
+import { AppError } from "../../../lib/errors/app-error.ts";
+import type { BuildPlan, PlanStep } from "../../../lib/imager/types.ts";
+import { diskPlan, diskRecipe } from "../../integration/imager-disk-fixture.ts";
+
+function step(plan: BuildPlan, op: string): PlanStep {
+  const found = plan.steps.find((candidate) => candidate.op === op);
+  if (found === undefined) throw new Error(`the plan has no step ${op}`);
+  return found;
+}
+
+const ops = (plan: BuildPlan): string[] => plan.steps.map(({ op }) => op);
+
+function recipe(profile: Partial<Recipe["profile"]>, rest: Partial<Recipe> = {}): Recipe {
+  const base = diskRecipe(rest);
+  return { ...base, profile: { ...base.profile, ...profile } };
+}
+
+const inFormat = (outFormat: OutFormat, format: DiskProfile["format"] = "raw"): Recipe =>
+  recipe({ outFormat, disk: { format, sizeBytes: 0, formatOptions: "" } });
+
+const errorOf = (value: Recipe): AppError => {
+  try {
+    diskPlan(value);
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+  throw new Error("the plan was made");
+};
+
+describe("META in the plan", () => {
+  it("G59 a dual-boot disk says so, all others are zero unless values are given", () => {
+    expect(step(diskPlan(diskRecipe()), "disk-image").params.meta).toEqual([{ tag: 17, value: "dual-boot" }]);
+    const arm64 = recipe({ arch: "arm64" }, { bootloader: "sd-boot" });
+    expect(step(diskPlan(arm64), "disk-image").params.meta).toBeNull();
+    const old = diskRecipe({ version: "v1.9.5", bootloader: "grub" });
+    expect(step(diskPlan(old), "disk-image").params.meta).toBeNull();
+    const given = diskRecipe({ bootloader: "sd-boot", meta: [{ key: 10, value: "foo" }] });
+    expect(step(diskPlan(given), "disk-image").params.meta).toEqual([{ tag: 10, value: "foo" }]);
+  });
+});
+
+describe("steps of a disk image", () => {
+  it("dual-boot has both boot loaders, sd-boot has no BOOT partition and no GRUB", () => {
+    const both = ops(diskPlan(diskRecipe()));
+    expect(both).toEqual(
+      expect.arrayContaining(["uki", "disk-esp", "boot-image", "grub-core", "disk-image"]),
+    );
+    const one = ops(diskPlan(diskRecipe({ bootloader: "sd-boot" })));
+    expect(one).not.toContain("boot-image");
+    expect(one).not.toContain("grub-core");
+  });
+
+  it("a grub disk holds GRUB's EFI program and no UKI", () => {
+    const plan = diskPlan(diskRecipe({ version: "v1.9.5", bootloader: "grub" }));
+    expect(ops(plan)).not.toContain("uki");
+    expect(step(plan, "disk-esp").params.files).toEqual([{ path: "EFI/boot/BOOTX64.efi", need: 0 }]);
+  });
+
+  it("another kernel argument keeps the packed kernel and initramfs and changes the disk", () => {
+    const packedKeys = (plan: BuildPlan) =>
+      plan.steps.filter(({ op }) => op === "packed-part").map(({ key }) => key);
+    const plain = diskPlan(inFormat(".xz"));
+    const other = diskPlan({ ...inFormat(".xz"), extraKernelArgs: ["foo=bar"] });
+    expect(packedKeys(plain)).toHaveLength(2);
+    expect(packedKeys(other)).toEqual(packedKeys(plain));
+    expect(other.key).not.toBe(plain.key);
+  });
+
+  it("a .tar.gz shares its parts with .gz", () => {
+    const packedKeys = (format: OutFormat) =>
+      diskPlan(inFormat(format))
+        .steps.filter(({ op }) => op === "packed-part")
+        .map(({ key }) => key);
+    expect(packedKeys(".tar.gz")).toEqual(packedKeys(".gz"));
+    expect(packedKeys(".gz")).not.toEqual(packedKeys(".zst"));
+  });
+
+  it("vhd adds a footer to the disk and qcow2 converts it", () => {
+    expect(step(diskPlan(inFormat("raw", "vhd")), "disk-image").params.footer).toBe("vhd");
+    expect(ops(diskPlan(inFormat("raw", "qcow2"))).at(-1)).toBe("qcow2");
+  });
+});
+
+describe("what is refused before a build", () => {
+  it("G106 dual-boot on arm64", () => {
+    const error = errorOf(recipe({ arch: "arm64" }));
+    expect([error.code, error.message]).toEqual([
+      "invalid_input",
+      "dual-boot is not possible on arm64, which has no BIOS",
+    ]);
+  });
+
+  it("formats that are not built yet, by name", () => {
+    const error = errorOf(inFormat("raw", "ova"));
+    expect([error.status, error.message]).toEqual([501, "disk images in the format ova are not built yet"]);
+  });
+});
