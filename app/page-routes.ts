@@ -18,5 +18,7 @@ export const PAGE_ROUTES: Route[] = [
   ...read("/favicon.ico"),
   post("/create"),
   post("/language"),
+  post("/theme"),
+  post("/builds/start"),
   post("/builds/:id/cancel"),
 ];

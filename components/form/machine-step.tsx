@@ -1,0 +1,84 @@
+"use client";
+/** Machine kind, then the platform or the board. */
+import { BOARDS } from "../../lib/domain/boards.ts";
+import { boardLack, platformLack } from "../../lib/domain/form/availability.ts";
+import { TARGETS } from "../../lib/domain/form/form-state.ts";
+import { PLATFORMS } from "../../lib/domain/platforms.ts";
+import { useWords } from "../words/words-provider.tsx";
+import { type Choice, Choices } from "./choices.tsx";
+import { ApplyButton, Problems, Section } from "./section.tsx";
+import type { StepProps } from "./step-props.ts";
+
+const CLOUDS = PLATFORMS.filter((platform) => platform.name !== "metal" && platform.name !== "container");
+
+export function MachineStep({ form, change, problems }: StepProps) {
+  const { t } = useWords();
+  const targets = TARGETS.map((value) => ({
+    value,
+    label: t(`target.${value}`),
+    hint: t(`target.${value}.hint`),
+  }));
+  return (
+    <Section id="machine" title={t("machine.title")}>
+      <Choices
+        name="target"
+        choices={targets}
+        value={form.target}
+        onChange={(target) => change({ target })}
+        columns="sm:grid-cols-3"
+      />
+      <ApplyButton />
+      {form.target === "cloud" && <PlatformChoice {...{ form, change, problems }} />}
+      {form.target === "sbc" && <BoardChoice {...{ form, change, problems }} />}
+    </Section>
+  );
+}
+
+function PlatformChoice({ form, change, problems }: StepProps) {
+  const { t } = useWords();
+  const choices: Choice<string>[] = CLOUDS.map((platform) => ({
+    value: platform.name,
+    label: platform.label,
+    lack: platformLack(platform, form.version),
+    ...(platform.name === "nocloud" ? { hint: t("platform.nocloud") } : {}),
+  }));
+  return (
+    <fieldset className="space-y-2 pt-2">
+      <legend className="eyebrow pb-2">{t("platform.title")}</legend>
+      <Problems id="platform-problem" problems={problems("platform")} version={form.version} />
+      <Choices
+        name="platform"
+        choices={choices}
+        value={form.platform}
+        onChange={(platform) => change({ platform })}
+        columns="grid-cols-2 xl:grid-cols-3"
+        describedBy="platform-problem"
+      />
+      <ApplyButton />
+    </fieldset>
+  );
+}
+
+function BoardChoice({ form, change, problems }: StepProps) {
+  const { t } = useWords();
+  const choices: Choice<string>[] = BOARDS.map((board) => ({
+    value: board.name,
+    label: board.label,
+    lack: boardLack(board, form.version),
+  }));
+  return (
+    <fieldset className="space-y-2 pt-2">
+      <legend className="eyebrow pb-2">{t("board.title")}</legend>
+      <Problems id="board-problem" problems={problems("board")} version={form.version} />
+      <Choices
+        name="board"
+        choices={choices}
+        value={form.board}
+        onChange={(board) => change({ board })}
+        columns="grid-cols-2 xl:grid-cols-3"
+        describedBy="board-problem"
+      />
+      <ApplyButton />
+    </fieldset>
+  );
+}

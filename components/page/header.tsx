@@ -1,0 +1,57 @@
+/** Top of every page: mark, the three places to go, language and theme. */
+import { Logo } from "../ui/logo.tsx";
+import type { Words } from "../words/translator.ts";
+import { LanguageSwitch } from "./language-switch.tsx";
+import { ThemeSwitch } from "./theme-switch.tsx";
+
+interface Props {
+  words: Words;
+  /** Path and query that the language switch returns to. */
+  path: string;
+  theme: "light" | "dark" | null;
+}
+
+export function Header({ words, path, theme }: Props) {
+  const { t } = words;
+  const place = path.split("?", 1)[0] ?? "/";
+  const links = [
+    { href: "/", label: t("nav.new"), here: place === "/" },
+    { href: "/builds", label: t("nav.builds"), here: place.startsWith("/builds") },
+    { href: "/api", label: t("nav.api"), here: place === "/api" },
+  ];
+  return (
+    <header className="no-print border-b border-line">
+      <a
+        href="#main"
+        className="sr-only focus:not-sr-only focus:absolute focus:left-2 focus:top-2 focus:z-30 focus:bg-raised focus:p-2"
+      >
+        {t("nav.skip")}
+      </a>
+      <div className="mx-auto flex max-w-[84rem] flex-wrap items-center gap-x-6 gap-y-2 px-4 py-3 lg:px-8">
+        <a href="/" className="flex items-center gap-2.5 font-semibold tracking-tight">
+          <Logo className="size-6 text-accent" />
+          Casthouse
+        </a>
+        <nav
+          aria-label={t("nav.label")}
+          className="order-last flex w-full gap-5 text-sm sm:order-none sm:w-auto"
+        >
+          {links.map(({ href, label, here }) => (
+            <a
+              key={href}
+              href={href}
+              aria-current={here ? "page" : undefined}
+              className={`py-1 ${here ? "font-semibold text-ink shadow-[inset_0_-2px] shadow-accent" : "text-soft hover:text-ink"}`}
+            >
+              {label}
+            </a>
+          ))}
+        </nav>
+        <div className="ml-auto flex items-center gap-2">
+          <LanguageSwitch back={path} />
+          <ThemeSwitch theme={theme} back={path} />
+        </div>
+      </div>
+    </header>
+  );
+}
