@@ -1,6 +1,6 @@
 /** Walks a plan: only what the missing parts need, independent steps side by side, every failure with its place. */
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, rm } from "node:fs/promises";
+import { join, sep } from "node:path";
 import pLimit from "p-limit";
 import { AppError } from "../errors/app-error.ts";
 import { findStep } from "./steps/index.ts";
@@ -174,8 +174,9 @@ async function runStep(walk: Walk, step: PlanStep, needs: Product[]): Promise<Pr
   if (!run) throw new AppError("internal", `no step is called ${step.op}`, { retryable: false });
   const { onProgress, parts } = walk.options;
   const { number } = unitOf(walk, step.id);
+  const dir = await freshFolder(walk, `step-${step.id}`);
   const product = await run(step.params, needs, {
-    dir: await freshFolder(walk, `step-${step.id}`),
+    dir,
     run: walk.options.run,
     signal: walk.signal,
     log: (line) => onProgress({ type: "log", line }),
@@ -188,7 +189,11 @@ async function runStep(walk: Walk, step: PlanStep, needs: Product[]): Promise<Pr
         ...(note === undefined ? {} : { note }),
       }),
   });
-  return step.part ? parts.keep(step.op, step.key, product, walk.signal) : product;
+  if (!step.part) return product;
+  const kept = await parts.keep(step.op, step.key, product, walk.signal);
+  // The product has moved away; what else the step wrote only takes room.
+  if (!kept.path.startsWith(`${dir}${sep}`)) await rm(dir, { recursive: true, force: true });
+  return kept;
 }
 
 async function freshFolder(walk: Walk, name: string): Promise<string> {

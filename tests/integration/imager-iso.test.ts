@@ -40,7 +40,10 @@ const CASES: [name: string, changes: Partial<Recipe>][] = [
     { bootloader: "sd-boot", profile: { ...bootRecipe("iso").profile, arch: "arm64" } },
   ],
   ["v1.13.0 metal-amd64.iso bootloader sd-boot", { bootloader: "sd-boot" }],
-  ["v1.13.0 metal-amd64.iso bootloader grub", { bootloader: "grub" }],
+  [
+    "v1.13.0 metal-amd64.iso bootloader grub",
+    { bootloader: "grub", extraKernelArgs: ['a="x y"', "c=$d&e;{f}|g<h>\\i"] },
+  ],
 ];
 
 const report = (iso: string, ...args: string[]) =>
