@@ -7,7 +7,7 @@ import { clientSignal } from "../lib/http/send-bytes.ts";
 import { BUILD_STATES, type BuildEvent, type BuildView } from "../lib/services/contracts.ts";
 import { type Api, type ApiContext, answer, createApi, requestIdOf } from "./create-api.ts";
 import { json } from "./replies.ts";
-import { readText } from "./request-body.ts";
+import { readBody } from "./request-body.ts";
 
 const id = z.object({ id: z.string().uuid() });
 const buildSchema = z
@@ -160,7 +160,7 @@ export function buildRoutes(): Api {
     return json({ builds: builds.map(buildJson) });
   });
   answer(app, start, async (c) => {
-    const body = parseStart(await readText(c, 16 * 1024));
+    const body = parseStart(new TextDecoder().decode(await readBody(c, 16 * 1024)));
     const { assets } = c.var.services;
     const resolved = await assets.resolve({
       schematicId: body.schematic,

@@ -1,5 +1,5 @@
-/** Reads a request body into text within a limit, before anything else looks at it. */
-import { AppError, invalidInput } from "../lib/errors/app-error.ts";
+/** Reads a request body within a limit, before anything else looks at it. */
+import { AppError } from "../lib/errors/app-error.ts";
 import type { ApiContext } from "./create-api.ts";
 
 const tooLarge = (limitBytes: number) =>
@@ -8,8 +8,8 @@ const tooLarge = (limitBytes: number) =>
     retryable: false,
   });
 
-/** The body as UTF-8 text. too_large above the limit, invalid_input for bytes that are no UTF-8. */
-export async function readText(c: ApiContext, limitBytes: number): Promise<string> {
+/** The body as bytes; too_large above the limit, told by Content-Length where there is one. */
+export async function readBody(c: ApiContext, limitBytes: number): Promise<Uint8Array> {
   const incoming = c.env.incoming;
   if (Number(incoming.headers["content-length"] ?? 0) > limitBytes) throw tooLarge(limitBytes);
   const chunks: Buffer[] = [];
@@ -19,12 +19,5 @@ export async function readText(c: ApiContext, limitBytes: number): Promise<strin
     if (size > limitBytes) throw tooLarge(limitBytes);
     chunks.push(chunk);
   }
-  const bytes = chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks);
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw invalidInput("go-yaml load error in reader at <unknown position>: invalid UTF-8", {
-      hint: "Save the file as UTF-8",
-    });
-  }
+  return chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks);
 }

@@ -1,9 +1,10 @@
 /** POST /schematics and GET /schematics/:schematic: store a choice, read it back. */
 import { createRoute, z } from "@hono/zod-openapi";
+import { decodeSchematicText } from "../lib/domain/schematic-parse.ts";
 import { notFound } from "../lib/errors/app-error.ts";
 import { type Api, answer, createApi } from "./create-api.ts";
 import { goJson, reply } from "./replies.ts";
-import { readText } from "./request-body.ts";
+import { readBody } from "./request-body.ts";
 
 const MAX_SCHEMATIC_BYTES = 1024 * 1024;
 
@@ -43,7 +44,9 @@ const get = createRoute({
 export function schematicRoutes(): Api {
   const app = createApi();
   answer(app, create, async (c) => {
-    const stored = await c.var.services.schematics.create(await readText(c, MAX_SCHEMATIC_BYTES));
+    const stored = await c.var.services.schematics.create(
+      decodeSchematicText(await readBody(c, MAX_SCHEMATIC_BYTES)),
+    );
     return reply(goJson({ id: stored.id, schematic: stored.canonical }), "application/json", 201);
   });
   answer(app, get, async (c) => {
