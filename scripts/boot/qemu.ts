@@ -130,7 +130,7 @@ async function uefiArgs(options: BootOptions, dir: string): Promise<string[]> {
 async function efiProgramArgs(path: string, dir: string): Promise<string[]> {
   await mkdir(join(dir, "esp/EFI/BOOT"), { recursive: true });
   await symlink(path, join(dir, "esp/EFI/BOOT/BOOTX64.EFI"));
-  return ["-drive", `format=raw,readonly=on,file=fat:${quoted(join(dir, "esp"))}`, "-nic", "none"];
+  return ["-drive", `if=virtio,format=raw,readonly=on,file=fat:${quoted(join(dir, "esp"))}`, "-nic", "none"];
 }
 
 async function ipxeArgs(url: string, dir: string): Promise<string[]> {

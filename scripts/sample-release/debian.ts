@@ -2,8 +2,8 @@
  * Debian packages of any architecture, downloaded and unpacked through a private apt folder: the machine's own sources,
  * caches and state stay as they are, and nothing of a foreign architecture is ever run.
  */
-import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import type { Arch } from "../../lib/domain/asset.ts";
 import { command } from "./command.ts";
 
@@ -125,11 +125,15 @@ async function archiveOf(
   return join(dir, found);
 }
 
+/** Unpacks an archive unless the folder was made from the same one. */
 async function unpack(archive: string, dir: string): Promise<void> {
+  const origin = `${dir}.origin`;
+  if ((await readFile(origin, "utf8").catch(() => "")) === basename(archive)) return;
   const partial = `${dir}.partial`;
   await rm(dir, { recursive: true, force: true });
   await rm(partial, { recursive: true, force: true });
   await mkdir(partial, { recursive: true });
   await command("dpkg-deb", ["--extract", archive, partial]);
   await rename(partial, dir);
+  await writeFile(origin, basename(archive));
 }

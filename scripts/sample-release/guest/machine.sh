@@ -24,7 +24,8 @@ load_drivers() {
   : >/run/casthouse/seen
   for pass in 1 2 3 4 5; do
     find /sys/devices -name modalias -exec cat {} + 2>/dev/null | sort -u >/run/casthouse/aliases
-    grep -vxFf /run/casthouse/seen /run/casthouse/aliases >/run/casthouse/new || break
+    sort /run/casthouse/seen /run/casthouse/seen /run/casthouse/aliases | uniq -u >/run/casthouse/new
+    [ -s /run/casthouse/new ] || break
     mv /run/casthouse/aliases /run/casthouse/seen
     xargs modprobe -a -b -q </run/casthouse/new 2>/dev/null
   done
@@ -44,8 +45,10 @@ firmware_mode() {
   echo "uefi secureboot=$state"
 }
 
-# Text with backslash, newline and carriage return escaped.
-escaped() { sed -e 's/\\/\\\\/g' -e 's/\r/\\r/g' | awk 'NR > 1 { printf "\\n" } { printf "%s", $0 }'; }
+# Text with backslash, newline and carriage return escaped; the full stop keeps a newline at the end from being lost.
+escaped() {
+  { cat; printf .; } | sed -e 's/\\/\\\\/g' -e 's/\r/\\r/g' | awk 'NR > 1 { printf "\\n" } { printf "%s", $0 }' | sed 's/\.$//'
+}
 number() { printf '%d' "0x$(dd if="$1" bs=1 skip="$2" count=4 2>/dev/null | hex)"; }
 
 # Records of the Talos ADV at the start of a META partition: big-endian tag, length, value; tag 0 ends them.
@@ -71,10 +74,14 @@ show_meta_environment() {
   else
     cp /run/casthouse/meta /run/casthouse/meta.text
   fi
-  tr ';' '\n' </run/casthouse/meta.text >/run/casthouse/meta.lines
-  while read -r line || [ -n "$line" ]; do
-    say "meta environment ${line%%=*} $(printf '%s' "${line#*=}" | escaped)"
-  done </run/casthouse/meta.lines
+  entries=$(cat /run/casthouse/meta.text; echo ';')
+  set -f
+  IFS=';'
+  set -- $entries
+  unset IFS
+  for entry in "$@"; do
+    say "meta environment ${entry%%=*} $(printf '%s' "${entry#*=}" | escaped)"
+  done
 }
 
 show_extensions() {
