@@ -1,12 +1,12 @@
 /** Reads data in pieces of at most 1 MiB and tells which of them are worth the work of a compressor. */
 import type { FileHandle } from "node:fs/promises";
-import { constants, deflateRawSync } from "node:zlib";
+import { deflateRawSync } from "node:zlib";
 
 export const CHUNK_BYTES = 1024 * 1024;
 const SAMPLE_BYTES = 8 * 1024;
 const SAMPLES = 4;
 /** A chunk whose samples shrink by less than this is kept as it is: kernel payloads and squashfs are like that. */
-const WORTHWHILE = 0.985;
+export const WORTHWHILE = 0.985;
 
 /** Where the chunks of a run begin and how long they are. */
 export function chunksOf(offset: number, length: number): { offset: number; length: number }[] {
@@ -27,16 +27,17 @@ export async function readBytes(file: FileHandle, offset: number, length: number
   return bytes;
 }
 
-/** True when a few samples, spread over the chunk, shrink under the fastest deflate. */
-export function looksCompressible(chunk: Buffer): boolean {
-  if (chunk.length <= SAMPLES * SAMPLE_BYTES) return shrinks(chunk);
+/** How small a few samples, spread over the chunk, become under the fastest deflate: 1 for not at all. */
+export function sampledRatio(chunk: Buffer): number {
+  if (chunk.length <= SAMPLES * SAMPLE_BYTES) return deflatedRatio(chunk);
   const step = Math.floor((chunk.length - SAMPLE_BYTES) / (SAMPLES - 1));
   const samples = Array.from({ length: SAMPLES }, (_, index) =>
     chunk.subarray(index * step, index * step + SAMPLE_BYTES),
   );
-  return shrinks(Buffer.concat(samples));
+  return deflatedRatio(Buffer.concat(samples));
 }
 
-const shrinks = (bytes: Buffer): boolean =>
-  deflateRawSync(bytes, { level: 1, strategy: constants.Z_DEFAULT_STRATEGY }).length <
-  bytes.length * WORTHWHILE;
+const deflatedRatio = (bytes: Buffer): number => deflateRawSync(bytes, { level: 1 }).length / bytes.length;
+
+/** True when the samples of a chunk shrink enough to make compressing it worthwhile. */
+export const looksCompressible = (chunk: Buffer): boolean => sampledRatio(chunk) < WORTHWHILE;

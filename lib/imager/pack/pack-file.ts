@@ -34,7 +34,8 @@ export async function packFile(request: PackRequest, ctx: StepContext): Promise<
   ctx.progress(20);
   const source = await open(request.path, "r");
   const parts = request.known.map(({ packed }) => packed);
-  const job: PackJob = { source, segments, parts, output: request.output };
+  const thorough = request.name === null;
+  const job: PackJob = { source, segments, parts, output: request.output, thorough };
   const plain: GzipFrame = { fileName: request.name, before: EMPTY, after: EMPTY, skipZeros: false };
   try {
     switch (request.format) {

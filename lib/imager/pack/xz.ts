@@ -25,6 +25,8 @@ export interface PackJob {
   /** Packed forms of the known files, in their order. */
   parts: readonly string[];
   output: string;
+  /** True for parts, which are packed once and used often. */
+  thorough: boolean;
 }
 
 /** Zeros come in blocks of these sizes and one of what is left; every size is compressed once per file. */

@@ -4,15 +4,22 @@ import { join } from "node:path";
 import pLimit from "p-limit";
 import { zstdZeroFrame } from "../../formats/zstd-container.ts";
 import type { StepContext } from "../types.ts";
-import { chunksOf, looksCompressible, readBytes } from "./chunks.ts";
+import { chunksOf, readBytes, sampledRatio, WORTHWHILE } from "./chunks.ts";
 import { Output } from "./output.ts";
 import type { PackJob } from "./xz.ts";
 
 /** One thread each: the bytes must not depend on the machine. docs/adr/0002 has the figures behind the levels. */
 const ARGS = ["--single-thread", "-q", "--check", "-c"];
-const WORTHWHILE_LEVEL = 18;
-/** For what does not shrink: the compressor only looks at it and stores it. */
-const FAST_LEVEL = 1;
+const LEVELS = {
+  /** Parts are packed once and used often, and what shrinks easily gains most from a slow search. */
+  best: 18,
+  /** What shrinks a little gains nothing from a slow search, and the rest of a disk is made anew each time. */
+  good: 6,
+  /** For what does not shrink: the compressor only looks at it and stores it. */
+  fast: 1,
+};
+/** Samples that become smaller than this mark data that shrinks easily. */
+const EASY = 0.9;
 /** Longer data is cut here, so that two processors share a kernel; smaller pieces would compress worse. */
 const LONGEST_PIECE = 4 * 1024 * 1024;
 const PARALLEL = 2;
@@ -81,12 +88,17 @@ async function piecesOf(job: PackJob, offset: number, length: number): Promise<P
   const pieces: Piece[] = [];
   for (const chunk of chunksOf(offset, length)) {
     const bytes = await readBytes(job.source, chunk.offset, chunk.length);
-    const level = looksCompressible(bytes) ? WORTHWHILE_LEVEL : FAST_LEVEL;
+    const level = levelFor(sampledRatio(bytes), job.thorough);
     const last = pieces.at(-1);
     if (last?.level === level && last.length + chunk.length <= LONGEST_PIECE) last.length += chunk.length;
     else pieces.push({ ...chunk, level });
   }
   return pieces;
+}
+
+function levelFor(ratio: number, thorough: boolean): number {
+  if (ratio >= WORTHWHILE) return LEVELS.fast;
+  return thorough && ratio < EASY ? LEVELS.best : LEVELS.good;
 }
 
 async function compressPiece(job: PackJob, piece: Piece, frame: string, ctx: StepContext): Promise<void> {
