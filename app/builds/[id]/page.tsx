@@ -1,0 +1,93 @@
+/** One build: what it makes, how far it is, what it gave. Without scripts the page reloads itself while it runs. */
+import type { Metadata } from "next";
+import { notFound } from "next/navigation";
+import { BuildLive } from "../../../components/build/build-live.tsx";
+import type { PlannedStep } from "../../../components/build/progress.ts";
+import { toSnapshot } from "../../../components/build/snapshot.ts";
+import { Badge } from "../../../components/ui/badge.tsx";
+import { IdMark } from "../../../components/ui/id-mark.tsx";
+import { parseAssetPath } from "../../../lib/domain/asset-path.ts";
+import { isRunning } from "../../../lib/domain/build-state.ts";
+import { findPlatform } from "../../../lib/domain/platforms.ts";
+import { AppError } from "../../../lib/errors/app-error.ts";
+import type { BuildView, Services } from "../../../lib/services/contracts.ts";
+import { pageContext } from "../../../lib/services/current.ts";
+import { requestWords } from "../../request-words.ts";
+
+interface Props {
+  params: Promise<{ id: string }>;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const RELOAD_SECONDS = 3;
+
+async function requireBuild(id: string): Promise<BuildView> {
+  const build = UUID.test(id) ? await pageContext().services.builds.find(id) : null;
+  if (build === null) notFound();
+  return build;
+}
+
+export async function generateMetadata({ params }: Props): Promise<Metadata> {
+  const build = await requireBuild((await params).id);
+  return { title: build.path };
+}
+
+/** The steps to come and whether the source is a sample; nothing when the plan can no longer be made. */
+async function findPlan(
+  services: Services,
+  build: BuildView,
+): Promise<{ steps: PlannedStep[]; sample: boolean }> {
+  try {
+    const { plan, assetKey } = await services.assets.resolve(build);
+    const steps = plan.steps.map(({ title, phase }) => ({ title, phase }));
+    return { steps: assetKey === build.assetKey ? steps : [], sample: plan.sample };
+  } catch (error) {
+    if (error instanceof AppError) return { steps: [], sample: false };
+    throw error;
+  }
+}
+
+/** Platform, architecture and SecureBoot as the result page and the PXE address want them. */
+function targetOf(path: string) {
+  const { platform, arch, secureboot } = parseAssetPath(path);
+  const query = new URLSearchParams({ platform, arch, ...(secureboot ? { secureboot: "true" } : {}) });
+  const pxe = findPlatform(platform)?.bootMethods.includes("pxe") ?? false;
+  return { query, pxe: pxe ? `${platform}-${arch}${secureboot ? "-secureboot" : ""}` : null };
+}
+
+export default async function BuildPage({ params }: Props) {
+  const build = await requireBuild((await params).id);
+  const words = await requestWords();
+  const { t } = words;
+  const { services, publicUrl, pxeUrl } = pageContext();
+  const { steps, sample } = await findPlan(services, build);
+  const { query, pxe } = targetOf(build.path);
+  query.set("version", build.version);
+  const folder = `${build.schematicId}/${build.version}`;
+  return (
+    <div className="max-w-4xl space-y-6">
+      {isRunning(build.state) && (
+        <noscript>
+          <meta httpEquiv="refresh" content={String(RELOAD_SECONDS)} />
+        </noscript>
+      )}
+      <header className="space-y-2">
+        <h1 className="break-all font-mono text-xl font-semibold tracking-tight">{build.path}</h1>
+        <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-soft">
+          Talos {build.version}
+          {sample && <Badge tone="warn">{t("sample.long")}</Badge>}
+          <a href={`/schematics/${build.schematicId}?${query}`} className="inline-flex items-center gap-2">
+            <span className="link">{t("build.schematic")}</span>
+            <IdMark id={build.schematicId} />
+          </a>
+        </p>
+      </header>
+      <BuildLive
+        start={toSnapshot(build)}
+        planned={steps}
+        url={`${publicUrl}/image/${folder}/${build.path}`}
+        pxeUrl={pxe === null ? null : `${pxeUrl}/pxe/${folder}/${pxe}`}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,41 @@
+"use client";
+/** What a finished build gives: the file, how to fetch it, how to check it, how to boot it. */
+import { CodeLine } from "../ui/code-line.tsx";
+import { useWords } from "../words/words-provider.tsx";
+import type { BuildSnapshot } from "./snapshot.ts";
+
+interface Props {
+  build: BuildSnapshot;
+  asset: NonNullable<BuildSnapshot["asset"]>;
+  /** Address of the file. */
+  url: string;
+  /** Null when the platform does not boot over the network. */
+  pxeUrl: string | null;
+}
+
+export function BuildReady({ build, asset, url, pxeUrl }: Props) {
+  const { t, size, duration } = useWords();
+  return (
+    <section aria-labelledby="ready" className="space-y-5">
+      <h2 id="ready" className="sr-only">
+        {t("state.ready")}
+      </h2>
+      <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
+        <a href={url} className="button button-primary min-h-11 px-6 text-base" download>
+          {t("file.download")}
+        </a>
+        <p>
+          <span className="font-semibold">{size(asset.sizeBytes)}</span>
+          <span className="text-soft"> · {t("build.took", { time: duration(asset.builtInMs) })}</span>
+        </p>
+      </div>
+      <div className="grid gap-4 xl:grid-cols-2">
+        <CodeLine caption="SHA-256" text={asset.sha256} />
+        <CodeLine caption={t("file.curl")} text={`curl -fLO ${url}`} />
+        <CodeLine caption={t("file.check")} text={`curl -fsSL ${url}.sha256 | sha256sum -c`} />
+        {pxeUrl !== null && <CodeLine caption="iPXE" text={`chain --autofree ${pxeUrl}`} />}
+      </div>
+      <p className="text-sm text-soft">{t("build.file", { file: build.path })}</p>
+    </section>
+  );
+}

@@ -1,0 +1,44 @@
+"use client";
+/** Follows a build by server-sent events and keeps the page's picture of it. */
+import { useEffect, useReducer, useState } from "react";
+import { applyEvent, type BuildProgress, initialProgress, type PlannedStep } from "./progress.ts";
+import { type BuildSnapshot, fetchSnapshot } from "./snapshot.ts";
+
+const TYPES = ["state", "phase", "progress", "log", "done"] as const;
+type Batch = { type: string; data: Record<string, unknown> }[];
+
+const reduce = (progress: BuildProgress, batch: Batch): BuildProgress =>
+  batch.reduce((before, { type, data }) => applyEvent(before, type, data), progress);
+
+/** The progress, live, and the latest snapshot, which is read again when the build has ended. */
+export function useBuild(start: BuildSnapshot, planned: PlannedStep[]) {
+  const [progress, take] = useReducer(reduce, null, () => initialProgress(start, planned));
+  const [build, setBuild] = useState(start);
+  const [connected, setConnected] = useState(true);
+  useEffect(() => {
+    const source = new EventSource(`/api/v1/builds/${start.id}/events`);
+    let batch: Batch = [];
+    let frame = 0;
+    const flush = () => {
+      frame = 0;
+      take(batch);
+      batch = [];
+    };
+    for (const type of TYPES) {
+      source.addEventListener(type, (event) => {
+        batch.push({ type, data: JSON.parse(event.data) });
+        frame ||= requestAnimationFrame(flush);
+        if (type !== "done") return;
+        source.close();
+        fetchSnapshot(start.id).then(setBuild, () => location.reload());
+      });
+    }
+    source.onopen = () => setConnected(true);
+    source.onerror = () => setConnected(false);
+    return () => {
+      source.close();
+      cancelAnimationFrame(frame);
+    };
+  }, [start.id]);
+  return { progress, build, connected };
+}
