@@ -52,7 +52,7 @@ function installedPackages() {
   if (!existsSync(status)) return new Set();
   const text = readFileSync(status, "utf8");
   return new Set(
-    [...text.matchAll(/^Package: (\S+)\nStatus: install ok installed$/gm)].map((match) => match[1]),
+    [...text.matchAll(/^Package: (\S+)\nStatus: \S+ ok installed$/gm)].map((match) => match[1]),
   );
 }
 
