@@ -10,6 +10,7 @@ import type { AttemptControl } from "./attempt-control.ts";
 import { toBuildError } from "./build-errors.ts";
 import { doneData } from "./build-events.ts";
 import type { ProgressTracker } from "./build-progress.ts";
+import { writeRow } from "./row-writing.ts";
 
 export interface AttemptEndOptions {
   builds: BuildRepository;
@@ -68,7 +69,8 @@ async function queueAgain(options: AttemptEndOptions, error: BuildError): Promis
 async function handBack(options: AttemptEndOptions): Promise<void> {
   const { builds, claim } = options;
   const note = "handed back by a worker that was stopped";
-  if (!(await builds.move(claim.id, "retry", { claim }, { note }))) return leave(options);
+  const moved = await writeRow(() => builds.move(claim.id, "retry", { claim }, { note }), options.log);
+  if (!moved) return leave(options);
   options.log.info("build handed back");
   await queued(options, note, 0);
 }
@@ -85,19 +87,11 @@ async function queued(
     .catch((error: unknown) => log.warn({ err: error }, "queue did not take the build"));
 }
 
-/** Postgres may be away for a moment just now; after this the reconciler has to find the row. */
-const MOVE_TRIES = 5;
-const MOVE_PAUSE_MS = 2_000;
-
-async function move(options: AttemptEndOptions, name: "retry" | "fail", error: BuildError): Promise<boolean> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const note = name === "retry" ? error.message : null;
-      return await options.builds.move(options.claim.id, name, { claim: options.claim }, { error, note });
-    } catch (thrown) {
-      if (attempt === MOVE_TRIES) throw thrown;
-      options.log.warn({ err: thrown }, "row not written, trying again");
-      await new Promise((resolve) => setTimeout(resolve, MOVE_PAUSE_MS));
-    }
-  }
+function move(
+  { builds, claim, log }: AttemptEndOptions,
+  name: "retry" | "fail",
+  error: BuildError,
+): Promise<boolean> {
+  const note = name === "retry" ? error.message : null;
+  return writeRow(() => builds.move(claim.id, name, { claim }, { error, note }), log);
 }

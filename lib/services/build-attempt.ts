@@ -21,6 +21,7 @@ import { parsePlan } from "./build-plan.ts";
 import { ProgressTracker } from "./build-progress.ts";
 import type { IdleWatch } from "./idle-watch.ts";
 import type { FetchInput } from "./input-fetcher.ts";
+import { writeRow } from "./row-writing.ts";
 
 export interface AttemptOptions {
   builds: BuildRepository;
@@ -61,7 +62,16 @@ export async function runAttempt(
   const started = options.now();
   try {
     writer.add("state", { state: "building", attempt: claim.attempt });
-    const outcome = await makeAsset(options, { build, claim, dir, control, progress, writer, started }).then(
+    const outcome = await makeAsset(options, {
+      build,
+      claim,
+      dir,
+      control,
+      progress,
+      writer,
+      started,
+      log,
+    }).then(
       () => ({ ok: true }) as const,
       (error: unknown) => ({ ok: false, error }) as const,
     );
@@ -96,10 +106,11 @@ interface Attempt {
   progress: ProgressTracker;
   writer: EventWriter;
   started: number;
+  log: Logger;
 }
 
 async function makeAsset(options: AttemptOptions, attempt: Attempt): Promise<void> {
-  const { build, claim, dir, control, progress, writer, started } = attempt;
+  const { build, claim, dir, control, progress, writer, started, log } = attempt;
   const { signal } = control;
   const plan = parsePlan(build.plan);
   const product = await options.runPlan(plan, {
@@ -114,8 +125,7 @@ async function makeAsset(options: AttemptOptions, attempt: Attempt): Promise<voi
     signal,
   });
   signal.throwIfAborted();
-  if (!(await options.builds.move(build.id, "upload", { claim })))
-    throw new AppError("cancelled", "the claim was lost");
+  if (!(await writeRow(() => options.builds.move(build.id, "upload", { claim }), log))) throw claimLost();
   writer.add("state", { state: "uploading", attempt: claim.attempt });
   const fileName = assetFileName(plan.profile);
   const storageKey = `assets/${build.assetKey}/${fileName}`;
@@ -138,9 +148,10 @@ async function makeAsset(options: AttemptOptions, attempt: Attempt): Promise<voi
   };
   await writer.flush();
   const row = { ...progress.row(), percent: 100, note: null };
-  if (!(await options.builds.succeed(claim, asset, row)))
-    throw new AppError("cancelled", "the claim was lost");
+  if (!(await writeRow(() => options.builds.succeed(claim, asset, row), log))) throw claimLost();
 }
+
+const claimLost = () => new AppError("cancelled", "the build was cancelled or given to another worker");
 
 /** The store takes the file away, so what belongs to the parts cache is linked or copied first. */
 async function ownFile(product: Product, dir: string): Promise<string> {

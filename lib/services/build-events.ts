@@ -70,18 +70,19 @@ async function* stream(
   }
 }
 
-/** A finished build: the stored log, which is whole even when Redis lost its part; the stream until it is stored. */
+/** A finished build: the stored log, which is whole even when Redis lost its part, and what the stream has after it. */
 async function* ending(
   options: BuildEventsOptions,
   buildId: string,
   after: string,
 ): AsyncGenerator<StreamEvent> {
-  let seen = false;
+  let last = after;
   for await (const event of readBuildLog(options.store, buildId, after)) {
-    seen = true;
+    last = event.id;
     yield event;
   }
-  if (!seen) yield* stream(options, buildId, after);
+  // The log of an earlier attempt ends early, and that of the last one is stored a moment after the build's end.
+  yield* stream(options, buildId, last);
 }
 
 /** The last event of a build whose stream and log are gone or end early, made from its row. */

@@ -9,6 +9,7 @@ import type { Producer } from "../queue/producer.ts";
 import { abandoned } from "./build-errors.ts";
 import type { ResolvedAsset } from "./contracts.ts";
 import type { ReadyAssets } from "./ready-assets.ts";
+import { settleWithin } from "./settle-within.ts";
 
 /** A failure that cannot heal by itself is told again for so long instead of being worked out again. */
 export const FAILURE_REMEMBERED_MS = 30_000;
@@ -99,14 +100,11 @@ async function announce(
   build: BuildRecord,
 ): Promise<void> {
   const data = { v: 1 as const, buildId: build.id, attempt: build.attempts, requestId: build.requestId };
-  const results = await Promise.allSettled([
+  const work = [
     streams.append(build.id, { type: "state", data: { state: "queued", attempt: 0 } }),
     producer.enqueue("asset.build", data),
-  ]);
-  for (const result of results) {
-    if (result.status === "rejected")
-      log.warn({ err: result.reason, buildId: build.id }, "queue did not take the build");
-  }
+  ];
+  await settleWithin(work, (err) => log.warn({ err, buildId: build.id }, "queue did not take the build"));
 }
 
 function wouldFailAgain(build: BuildRecord, nowMs: number): boolean {

@@ -9,6 +9,7 @@ import { cancelledByRequest } from "./build-errors.ts";
 import { type BuildEventsOptions, doneData, followBuild } from "./build-events.ts";
 import { toBuildView, toReadyAsset } from "./build-view.ts";
 import type { BuildService, BuildView } from "./contracts.ts";
+import { settleWithin } from "./settle-within.ts";
 
 const MOST_LISTED = 200;
 
@@ -57,12 +58,9 @@ async function tell(
   build: BuildRecord,
 ): Promise<void> {
   const data = { v: 1 as const, buildId: build.id, attempt: build.attempts, requestId: build.requestId };
-  const results = await Promise.allSettled([
-    streams.append(build.id, { type: "done", data: doneData(build) }),
-    producer.withdraw("asset.build", data),
-  ]);
-  for (const result of results) if (result.status === "rejected") onError(result.reason);
-  await signals.publish(build.id, "changed");
+  const done = streams.append(build.id, { type: "done", data: doneData(build) });
+  const told = done.catch(onError).then(() => signals.publish(build.id, "changed"));
+  await settleWithin([told, producer.withdraw("asset.build", data)], onError);
 }
 
 async function notCancelled({ builds }: BuildServiceOptions, id: string): Promise<AppError> {

@@ -3,6 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { readBuildLog } from "../../lib/services/build-log.ts";
 import type { BuildEvent, BuildView } from "../../lib/services/contracts.ts";
 import {
   killHard,
@@ -68,6 +69,14 @@ async function child(settings: WorkerSettings = {}): Promise<ChildProcess> {
   return spawned;
 }
 
+async function untilLogged(id: string): Promise<void> {
+  await until("a whole log", async () => {
+    let last = "";
+    for await (const event of readBuildLog(web.store, id, "0-0")) last = event.type;
+    return last === "done";
+  });
+}
+
 async function collect(id: string, lastEventId?: string): Promise<BuildEvent[]> {
   const events: BuildEvent[] = [];
   const options = lastEventId === undefined ? {} : { lastEventId };
@@ -97,6 +106,10 @@ test("a Redis that is away for a while loses neither builds nor waiters", async 
   const first = web.assets.ensure(fakeAsset("redis away", [{ ms: 3_000 }]), patient());
   await until("building", async () => (await web.service.list({ limit: 1 }))[0]?.state === "building");
   await redis.stop();
+  const before = Date.now();
+  const started = await start("started while redis is away", [{}]);
+  expect(Date.now() - before).toBeLessThan(3_000);
+  expect((await web.service.cancel(started.id)).state).toBe("cancelled");
   const second = web.assets.ensure(fakeAsset("asked while redis is away", [{}]), patient());
   await first;
   redis = await startRedis(at.dataDir, { port: redis.port });
@@ -169,7 +182,7 @@ test("events are the same live, from the stream and from the stored log, and con
     "begin Step 2 of events",
   ]);
   expect(events.map((event) => event.id)).toEqual([...new Set(events.map((event) => event.id))]);
-  await until("log", async () => (await web.store.head(`logs/${build.id}.ndjson`)) !== null);
+  await untilLogged(build.id);
   expect(await collect(build.id)).toEqual(events);
   await web.redis.flushall();
   expect(await collect(build.id)).toEqual(events);
@@ -185,7 +198,7 @@ test("events of an attempt that failed are kept with those of the next", async (
   const events = await collect(build.id);
   const states = events.filter((event) => event.type === "state").map((event) => event.data.state);
   expect(states).toEqual(["queued", "building", "queued", "building", "uploading"]);
-  await until("log", async () => (await web.store.head(`logs/${build.id}.ndjson`)) !== null);
+  await untilLogged(build.id);
   await web.redis.flushall();
   expect(await collect(build.id)).toEqual(events);
 });
