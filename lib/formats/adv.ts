@@ -1,4 +1,4 @@
-/** The META partition: tagged values in two equal copies, docs/imager-disk.md "META". */
+/** The META partition: tagged values in two equal copies, docs/disk-images.md, "META". */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { invalidInput } from "../errors/app-error.ts";
 

@@ -8,7 +8,7 @@ import { chunksOf, readBytes, sampledRatio, WORTHWHILE } from "./chunks.ts";
 import { Output } from "./output.ts";
 import type { PackJob } from "./xz.ts";
 
-/** One thread each: the bytes must not depend on the machine. docs/adr/0002 has the figures behind the levels. */
+/** One thread each: the bytes must not depend on the machine. docs/adr/0005 has the figures behind the levels. */
 const ARGS = ["--single-thread", "-q", "--check", "-c"];
 const LEVELS = {
   /** Parts are packed once and used often, and what shrinks easily gains most from a slow search. */

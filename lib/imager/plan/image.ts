@@ -12,7 +12,7 @@ import type { Json } from "../types.ts";
 import type { PlanBuilder } from "./builder.ts";
 import { DISK_GUID, diskPartitions, effectiveBootloader } from "./disk-layout.ts";
 import { addInitramfs } from "./initramfs.ts";
-import { addKernel, addSdBoot } from "./inputs.ts";
+import { addKernel, addSdBoot, addStockInitramfs } from "./inputs.ts";
 import { addUki } from "./uki.ts";
 
 /** META tag that tells the first boot to drop the boot loader that was not used. */
@@ -197,29 +197,34 @@ function addQcow2(b: PlanBuilder, disk: string, options: string): string {
   });
 }
 
-/** Kernel and initramfs fill most of a disk; packed once, they serve every disk that holds them. */
+/**
+ * Kernel and initramfs fill most of a disk. The kernel and the release's own part of the initramfs are packed once for
+ * all schematics; an initramfs is put together from the latter, and a disk from both.
+ */
 function addPacked(b: PlanBuilder, { recipe }: DiskFacts, disk: string): string {
   const { platform, arch, disk: profile, outFormat: format } = recipe.profile;
+  const kernel = addKernel(b, recipe);
+  const stock = addStockInitramfs(b, recipe);
+  const initramfs = addInitramfs(b, recipe);
   const partFormat = format === ".tar.gz" ? ".gz" : format;
-  const known = [addKernel(b, recipe), addInitramfs(b, recipe)].flatMap((id) => [
-    id,
+  const pack = (id: string, known: string[], part: boolean): string =>
     b.step({
       id: `packed-${id}`,
       op: "packed-part",
       phase: "compress",
       title: `Compress the ${id}`,
       params: { format: partFormat },
-      needs: [id],
-      part: true,
-    }),
-  ]);
+      needs: [id, ...known],
+      part,
+    });
+  const packedInitramfs = pack(initramfs, [stock, pack(stock, [], true)], false);
   return b.step({
     id: "packed",
     op: "packed",
     phase: "compress",
     title: "Compress the disk, holes left out",
     params: { format, name: `${platform}-${arch}.${profile?.format ?? "raw"}` },
-    needs: [disk, ...known],
+    needs: [disk, kernel, pack(kernel, [], true), initramfs, packedInitramfs],
     part: false,
   });
 }

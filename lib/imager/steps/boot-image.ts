@@ -27,7 +27,7 @@ const TREE: ProtoNode[] = [
   },
 ];
 
-/** Features GRUB 2.06 can read and mkfs.xfs 6.1 knows; docs/imager-disk.md compares them with newer profiles. */
+/** Features GRUB 2.06 can read and mkfs.xfs 6.1 knows; docs/disk-images.md compares them with newer profiles. */
 const FEATURES = "bigtime=1,inobtcount=1,reflink=1,rmapbt=0,finobt=1,crc=1";
 
 /** Params: sizeBytes, sectorSize, guid, grubConfig. Needs: kernel, initramfs. */
