@@ -1,8 +1,7 @@
 /** Machines boot from what the running factory serves: kernel, ISO, disk and network. */
-import { spawn } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestFactory, type TestFactory } from "../fixtures/factory.ts";
-import { boot, expectEverything, META, SCHEMATIC, VERSION } from "./machines.ts";
+import { boot, expectEverything, META, SCHEMATIC, unpacked, VERSION } from "./machines.ts";
 
 let factory: TestFactory;
 let id: string;
@@ -61,14 +60,3 @@ describe("a machine boots", () => {
     expect(result.markers.bootMode).toBe("uefi");
   });
 });
-
-/** The disk as a sparse file beside its compressed form. */
-async function unpacked(file: string): Promise<string> {
-  const disk = file.replace(/\.zst$/, "");
-  await new Promise<void>((resolve, reject) => {
-    const child = spawn("zstd", ["-d", "-q", "-f", "--sparse", file, "-o", disk], { stdio: "inherit" });
-    child.on("error", reject);
-    child.on("close", (code) => (code === 0 ? resolve() : reject(new Error(`zstd -d ended with ${code}`))));
-  });
-  return disk;
-}

@@ -1,4 +1,5 @@
 /** What every boot of this tier has to show, whatever it was booted from. */
+import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { expect } from "vitest";
 import { type BootMedium, type BootResult, bootInQemu } from "../../scripts/boot/qemu.ts";
@@ -66,4 +67,15 @@ export function expectEverything({ markers }: BootResult, id: string): void {
   expect(markers.services.map(({ name }) => name)).toEqual(["hello-world-service", "qemu-guest-agent"]);
   expect(markers.cmdline).toContain("talos.platform=metal");
   expect(markers.cmdline).toContain("casthouse.test=1");
+}
+
+/** Unpacks a .zst disk as a sparse file beside it and gives its path. */
+export async function unpacked(file: string): Promise<string> {
+  const disk = file.replace(/\.zst$/, "");
+  await new Promise<void>((resolve, reject) => {
+    const child = spawn("zstd", ["-d", "-q", "-f", "--sparse", file, "-o", disk], { stdio: "inherit" });
+    child.on("error", reject);
+    child.on("close", (code) => (code === 0 ? resolve() : reject(new Error(`zstd -d ended with ${code}`))));
+  });
+  return disk;
 }
