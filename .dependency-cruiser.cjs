@@ -4,17 +4,63 @@ module.exports = {
   forbidden: [
     { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
     layer("errors-are-the-floor", "^lib/errors/", "^(lib/(?!errors/)|app|api|components|workers|scripts)"),
-    layer("domain-is-pure", "^lib/domain/", "^(lib/(?!domain/|formats/|errors/)|app|api|components|workers|scripts)"),
-    layer("formats-are-pure", "^lib/formats/", "^(lib/(?!domain/|formats/|errors/)|app|api|components|workers|scripts)"),
-    layer("exec-knows-only-errors", "^lib/exec/", "^(lib/(?!exec/|errors/|formats/|domain/)|app|api|components|workers|scripts)"),
-    layer("imager-below-services", "^lib/imager/", "^(lib/(?!imager/|exec/|formats/|domain/|errors/)|app|api|components|workers|scripts)"),
-    layer("oci-below-services", "^lib/oci/", "^(lib/(?!oci/|exec/|formats/|domain/|errors/)|app|api|components|workers|scripts)"),
-    layer("storage-below-services", "^lib/storage/", "^(lib/(?!storage/|formats/|domain/|errors/)|app|api|components|workers|scripts)"),
-    layer("db-below-services", "^lib/db/", "^(lib/(?!db/|domain/|errors/)|app|api|components|workers|scripts)"),
-    layer("queue-below-services", "^lib/queue/", "^(lib/(?!queue/|domain/|errors/)|app|api|components|workers|scripts)"),
-    layer("services-below-edges", "^lib/services/", "^(app|api|components|workers|scripts|lib/http/|lib/config/(?!types))"),
+    layer(
+      "domain-is-pure",
+      "^lib/domain/",
+      "^(lib/(?!domain/|formats/|errors/)|app|api|components|workers|scripts)",
+    ),
+    layer(
+      "formats-are-pure",
+      "^lib/formats/",
+      "^(lib/(?!domain/|formats/|errors/)|app|api|components|workers|scripts)",
+    ),
+    layer(
+      "exec-knows-only-errors",
+      "^lib/exec/",
+      "^(lib/(?!exec/|errors/|formats/|domain/)|app|api|components|workers|scripts)",
+    ),
+    layer(
+      "imager-below-services",
+      "^lib/imager/",
+      "^(lib/(?!imager/|exec/|formats/|domain/|errors/)|app|api|components|workers|scripts)",
+    ),
+    layer(
+      "oci-below-services",
+      "^lib/oci/",
+      "^(lib/(?!oci/|exec/|formats/|domain/|errors/)|app|api|components|workers|scripts)",
+    ),
+    layer(
+      "storage-below-services",
+      "^lib/storage/",
+      "^(lib/(?!storage/|formats/|domain/|errors/)|app|api|components|workers|scripts)",
+    ),
+    layer(
+      "db-below-services",
+      "^lib/db/",
+      "^(lib/(?!db/|domain/|errors/)|app|api|components|workers|scripts)",
+    ),
+    layer(
+      "queue-below-services",
+      "^lib/queue/",
+      "^(lib/(?!queue/|domain/|errors/)|app|api|components|workers|scripts)",
+    ),
+    layer(
+      "keys-below-services",
+      "^lib/keys/",
+      "^(lib/(?!keys/|formats/|domain/|errors/)|app|api|components|workers|scripts)",
+    ),
+    layer(
+      "services-below-edges",
+      "^lib/services/",
+      "^(app|api|components|workers|scripts|lib/http/|lib/config/(?!types))",
+    ),
     layer("workers-do-not-know-pages", "^(workers|api)/", "^(app|components)/"),
-    { name: "pages-live-in-next", severity: "error", from: { path: "^(lib|api|workers)/" }, to: { path: "^node_modules/next/" } },
+    {
+      name: "pages-live-in-next",
+      severity: "error",
+      from: { path: "^(lib|api|workers)/" },
+      to: { path: "^node_modules/next/" },
+    },
   ],
   options: {
     doNotFollow: { path: "node_modules" },

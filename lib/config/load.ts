@@ -83,6 +83,7 @@ function toConfig(
       concurrency: settings.BUILD_CONCURRENCY ?? environment.cores,
       timeoutMs: settings.BUILD_TIMEOUT ?? 20 * 60_000,
     },
+    ociSigningKey: toOciSigningKey(settings, dataDir, environment),
     metricsPort: settings.METRICS_PORT ?? null,
     logLevel: settings.LOG_LEVEL ?? "info",
   };
@@ -106,6 +107,18 @@ function toStorage(settings: Settings, dataDir: string): Config["storage"] {
     secretAccessKey: settings.S3_SECRET_ACCESS_KEY ?? null,
     forcePathStyle: settings.S3_FORCE_PATH_STYLE ?? settings.S3_ENDPOINT !== undefined,
   };
+}
+
+/** A key is made only where one machine holds everything: two that made their own would contradict each other. */
+function toOciSigningKey(
+  settings: Settings,
+  dataDir: string,
+  environment: Environment,
+): Config["ociSigningKey"] {
+  if (settings.OCI_SIGNING_KEY !== undefined)
+    return { file: resolve(environment.workingFolder, settings.OCI_SIGNING_KEY), create: false };
+  if (environment.variables[EMBEDDED] !== "1") return null;
+  return { file: join(dataDir, "keys", "oci-signing.key"), create: true };
 }
 
 function toSource(settings: Settings, environment: Environment): Config["source"] {

@@ -176,7 +176,11 @@ export const settingsSchema = z.object({
   SECUREBOOT_SIGNING_KEY: planned("PEM file with the SecureBoot signing key."),
   SECUREBOOT_SIGNING_CERT: planned("PEM file with the certificate of the SecureBoot signing key."),
   SECUREBOOT_PCR_KEY: planned("PEM file with the key that signs expected TPM measurements."),
-  OCI_SIGNING_KEY: planned("PEM file with the ECDSA key that signs installer images."),
+  OCI_SIGNING_KEY: leaf(
+    textLike("a file", anything).optional(),
+    { group: "keys", default: "created under DATA_DIR/keys by npm start, else off" },
+    "PEM file with the private key that signs installer images and files: ECDSA on P-256, PKCS#8 or SEC1.",
+  ),
   METRICS_PORT: leaf(
     wholeNumber(1, 65_535).optional(),
     { group: "running", default: "off", planned: true },

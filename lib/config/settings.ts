@@ -96,6 +96,9 @@ function crossProblems(
       message: `names the key file ${verify.file}, which cannot be read`,
     });
   }
+  const signingKey = settings.OCI_SIGNING_KEY;
+  if (signingKey !== undefined && !isReadable(resolve(environment.workingFolder, signingKey)))
+    problems.push({ name: "OCI_SIGNING_KEY", message: `names ${signingKey}, which cannot be read` });
   return problems;
 }
 

@@ -36,6 +36,8 @@ export interface Config {
     brokenVersions: string[];
   };
   build: { engine: "native"; concurrency: number; timeoutMs: number };
+  /** Signs installer images and files; null when the factory has no key. */
+  ociSigningKey: { file: string; create: boolean } | null;
   metricsPort: number | null;
   logLevel: "trace" | "debug" | "info" | "warn" | "error" | "silent";
 }

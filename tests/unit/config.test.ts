@@ -53,6 +53,7 @@ describe("loadConfig", () => {
         brokenVersions: [],
       },
       build: { engine: "native", concurrency: 4, timeoutMs: 1_200_000 },
+      ociSigningKey: null,
       metricsPort: null,
       logLevel: "info",
     });
@@ -169,18 +170,32 @@ describe("loadConfig", () => {
     ]);
   });
 
+  it("makes an OCI signing key only where npm start holds everything", () => {
+    expect(config().ociSigningKey).toBeNull();
+    expect(config({ CASTHOUSE_EMBEDDED: "1" }).ociSigningKey).toEqual({
+      file: join(dir, "data", "keys", "oci-signing.key"),
+      create: true,
+    });
+    writeFileSync(join(dir, "oci.key"), "PEM");
+    expect(config({ CASTHOUSE_EMBEDDED: "1", OCI_SIGNING_KEY: "oci.key" }).ociSigningKey).toEqual({
+      file: join(dir, "oci.key"),
+      create: false,
+    });
+    expect(problems({ OCI_SIGNING_KEY: "gone.key" })).toEqual([
+      "OCI_SIGNING_KEY names gone.key, which cannot be read",
+    ]);
+  });
+
   it("warns of what is set and not used", () => {
     const result = load({
       ...SERVERS,
       METRICS_PORT: "9090",
-      OCI_SIGNING_KEY: "key.pem",
       STORAGE: "directory",
       S3_BUCKET: "bb",
     });
     expect(result.ok).toBe(true);
     expect(result.warnings.map(({ name }) => name).sort()).toEqual([
       "METRICS_PORT",
-      "OCI_SIGNING_KEY",
       "S3_BUCKET",
       "SOURCE_VERIFY",
     ]);
