@@ -104,10 +104,11 @@ async function route(req: IncomingMessage, res: ServerResponse, options: FrontOp
   const { api, pages } = options;
   const apiMatch = api.routes.match(method, path);
   const pageMatch = pages.routes.match(method, path);
-  if (pageMatch.kind === "found" && (apiMatch.kind !== "found" || wantsPage(req)))
+  const apiAllow = api.routes.allow(path);
+  if (pageMatch.kind === "found" && (apiAllow === null || wantsPage(req)))
     return pages.handle(req, res);
   if (apiMatch.kind === "found") return api.handle(req, res);
-  const allow = api.routes.allow(path) ?? pages.routes.allow(path);
+  const allow = apiAllow ?? pages.routes.allow(path);
   if (allow && method === "OPTIONS") {
     res.writeHead(200, { Allow: allow, "Content-Length": "0" }).end();
     return;
