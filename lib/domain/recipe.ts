@@ -9,7 +9,7 @@ import { plainOptions } from "./overlay-options.ts";
 import { kernelPlatform } from "./platform-arguments.ts";
 import { quirks } from "./quirks.ts";
 import { quoteText } from "./quote.ts";
-import type { Bootloader, EnrollKeys, MetaValue, Recipe } from "./recipe-types.ts";
+import type { Bootloader, EnrollKeys, MetaValue, Recipe, SigningIdentity } from "./recipe-types.ts";
 import type { Release } from "./release.ts";
 import type { Schematic } from "./schematic-types.ts";
 
@@ -25,6 +25,8 @@ export interface RecipeRequest {
   externalUrl: string;
   /** False when the service has no signing keys. Default true. */
   secureBootEnabled?: boolean;
+  /** The service's signing keys, for the plan. */
+  signing?: SigningIdentity;
   /** What the overlay's own profile asks for; the schematic's choice wins. */
   overlayProfile?: { bootloader?: Bootloader; sectorSize?: number };
 }
@@ -159,7 +161,7 @@ function sectorSize({ profile, schematic, overlayProfile }: RecipeRequest): numb
   const size = written === 0n ? BigInt(overlayProfile?.sectorSize ?? 0) : written;
   if (size === 0n || size === 512n) return 512;
   if (size === 4096n) return 4096;
-  throw invalidInput(`disk sector size ${size} is not supported`, { hint: "Use 512 or 4096." });
+  throw invalidInput(`diskImage.sectorSize ${size} is not supported`, { hint: "Use 512 or 4096." });
 }
 
 function metaOf({ profile, schematic }: RecipeRequest, bootloader: Bootloader | null): MetaValue[] {
@@ -221,6 +223,7 @@ export function resolveRecipe(request: RecipeRequest): Recipe {
     externalUrl: request.externalUrl,
     imager: request.release.imager,
     sample: request.release.sample,
+    ...(request.profile.secureboot && request.signing ? { signing: request.signing } : {}),
     ...enhancing(() => fromSchematic(request)),
   };
 }

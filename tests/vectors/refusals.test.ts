@@ -40,7 +40,7 @@ function corrected({ path, status, body }: Refusal): { status: number; body: str
   if (first === "{SECTOR777}") {
     return {
       status: 400,
-      body: "error enhancing profile from schematic: disk sector size 777 is not supported\n",
+      body: "error enhancing profile from schematic: diskImage.sectorSize 777 is not supported\n",
     };
   }
   if (first === "{UNKNOWN_OVERLAY}") return { status, body: body.replace('{"" "" ""}', '"nope"') };

@@ -251,7 +251,7 @@ describe("refusals", () => {
   it("sector sizes other than 512 and 4096, for disk images only", () => {
     const text = (size: string) => `customization:\n    diskImage: {sectorSize: ${size}}\n`;
     expect(message("metal-amd64.raw", "v1.13.0", text("777"))).toBe(
-      `${PREFIX}disk sector size 777 is not supported`,
+      `${PREFIX}diskImage.sectorSize 777 is not supported`,
     );
     expect(recipeFor("metal-amd64.iso", "v1.13.0", text("777")).sectorSize).toBe(512);
     expect(recipeFor("metal-amd64.raw", "v1.13.0", text("0")).sectorSize).toBe(512);
