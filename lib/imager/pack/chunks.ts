@@ -1,6 +1,8 @@
 /** Reads data in pieces of at most 1 MiB and tells which of them are worth the work of a compressor. */
+
 import type { FileHandle } from "node:fs/promises";
 import { deflateRawSync } from "node:zlib";
+import { packingBroke } from "./job.ts";
 
 export const CHUNK_BYTES = 1024 * 1024;
 const SAMPLE_BYTES = 8 * 1024;
@@ -21,7 +23,7 @@ export async function readBytes(file: FileHandle, offset: number, length: number
   const bytes = Buffer.alloc(length);
   for (let at = 0; at < length; ) {
     const { bytesRead } = await file.read(bytes, at, length - at, offset + at);
-    if (bytesRead === 0) throw new Error(`unexpected end of file at ${offset + at}`);
+    if (bytesRead === 0) throw packingBroke(`unexpected end of file at ${offset + at}`);
     at += bytesRead;
   }
   return bytes;

@@ -6,9 +6,9 @@ import { crc32Combine, crc32OfZeros } from "../../formats/crc32.ts";
 import { gzipHeader, gzipTail } from "../../formats/gzip-container.ts";
 import type { StepContext } from "../types.ts";
 import { CHUNK_BYTES, chunksOf, looksCompressible, readBytes } from "./chunks.ts";
+import type { PackJob } from "./job.ts";
 import { Output } from "./output.ts";
 import type { Segment } from "./segments.ts";
-import type { PackJob } from "./xz.ts";
 
 const deflate = promisify<Buffer, { level: number; finishFlush: number }, Buffer>(deflateRaw);
 const TRAILER_BYTES = 8;

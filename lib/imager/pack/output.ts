@@ -1,5 +1,7 @@
 /** A file written from front to back, from memory and from pieces of other files, in few large writes. */
+
 import { type FileHandle, open } from "node:fs/promises";
+import { packingBroke } from "./job.ts";
 
 const BUFFER_BYTES = 4 * 1024 * 1024;
 
@@ -30,7 +32,7 @@ export class Output {
     for (let at = 0; at < length; ) {
       const size = Math.min(length - at, BUFFER_BYTES - this.filled);
       const { bytesRead } = await source.read(this.buffer, this.filled, size, offset + at);
-      if (bytesRead === 0) throw new Error(`unexpected end of file at ${offset + at}`);
+      if (bytesRead === 0) throw packingBroke(`unexpected end of file at ${offset + at}`);
       this.filled += bytesRead;
       at += bytesRead;
       if (this.filled === BUFFER_BYTES) await this.flush();

@@ -4,8 +4,9 @@ import { sparseTarHeader, tarEndBytes } from "../../formats/gnu-sparse-tar.ts";
 import { SOURCE_DATE_EPOCH } from "../epoch.ts";
 import type { StepContext } from "../types.ts";
 import { type GzipFrame, packGzip } from "./gzip.ts";
+import type { PackJob } from "./job.ts";
 import { findSegments, type Segment } from "./segments.ts";
-import { type PackJob, packXz } from "./xz.ts";
+import { packXz } from "./xz.ts";
 import { packZstd } from "./zstd.ts";
 
 export const PACK_FORMATS = [".xz", ".zst", ".gz", ".tar.gz"] as const;

@@ -15,19 +15,8 @@ import {
 } from "../../formats/xz-container.ts";
 import type { StepContext } from "../types.ts";
 import { chunksOf, looksCompressible, readBytes } from "./chunks.ts";
+import { type PackJob, packingBroke } from "./job.ts";
 import { Output } from "./output.ts";
-import type { Segment } from "./segments.ts";
-
-export interface PackJob {
-  /** The file to pack and the segments that cover it. */
-  source: FileHandle;
-  segments: readonly Segment[];
-  /** Packed forms of the known files, in their order. */
-  parts: readonly string[];
-  output: string;
-  /** True for parts, which are packed once and used often. */
-  thorough: boolean;
-}
 
 /** Zeros come in blocks of these sizes and one of what is left; every size is compressed once per file. */
 const ZERO_UNITS = [16 * 1024 * 1024, 1024 * 1024];
@@ -168,7 +157,7 @@ async function repeatBlock(
   made: MadeBlocks["blocks"][number] | undefined,
   times: number,
 ): Promise<XzBlock[]> {
-  if (made === undefined) throw new Error("xz wrote fewer blocks than it was given");
+  if (made === undefined) throw packingBroke("xz wrote fewer blocks than it was given");
   const bytes = await readBytes(feed, made.offset, paddedBytes(made.block));
   for (let index = 0; index < times; index++) await output.write(bytes);
   return Array.from({ length: times }, () => made.block);

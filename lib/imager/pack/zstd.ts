@@ -5,8 +5,8 @@ import pLimit from "p-limit";
 import { zstdZeroFrame } from "../../formats/zstd-container.ts";
 import type { StepContext } from "../types.ts";
 import { chunksOf, readBytes, sampledRatio, WORTHWHILE } from "./chunks.ts";
+import type { PackJob } from "./job.ts";
 import { Output } from "./output.ts";
-import type { PackJob } from "./xz.ts";
 
 /** One thread each: the bytes must not depend on the machine. docs/adr/0005 has the figures behind the levels. */
 const ARGS = ["--single-thread", "-q", "--check", "-c"];
