@@ -33,7 +33,9 @@ export class AttemptControl {
   readonly #onShutdown = () =>
     this.#stop("shutdown", new AppError("cancelled", "the worker is being stopped"));
   #beating = false;
+  #beatAgain = false;
   #finishing = false;
+  #closed = false;
   #reason: StopReason | null = null;
 
   constructor(options: AttemptControlOptions) {
@@ -66,13 +68,17 @@ export class AttemptControl {
 
   /** Writes heartbeat and progress now, and looks whether the build is still wanted. */
   beat(): void {
-    if (this.#beating || this.#reason !== null) return;
+    if (this.#reason !== null) return;
+    this.#beatAgain = this.#beating;
+    if (this.#beating) return;
     this.#beating = true;
     this.#look()
       // Postgres is away: the work goes on, and the guard on the row decides at the end.
       .catch((error: unknown) => this.#options.log.warn({ err: error }, "heartbeat not written"))
       .finally(() => {
         this.#beating = false;
+        // Asked for while this one was on its way: the row must show the newest phase.
+        if (this.#beatAgain && !this.#closed) this.beat();
       });
   }
 
@@ -82,6 +88,7 @@ export class AttemptControl {
   }
 
   close(): void {
+    this.#closed = true;
     for (const timer of this.#timers) clearInterval(timer);
     this.#off();
     this.#options.shutdown.removeEventListener("abort", this.#onShutdown);
