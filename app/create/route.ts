@@ -10,7 +10,7 @@ import {
   writeForm,
 } from "../../lib/domain/form/form-state.ts";
 import { canonicalSchematic } from "../../lib/domain/schematic-canonical.ts";
-import { AppError } from "../../lib/errors/app-error.ts";
+import { isAppError } from "../../lib/errors/is-app-error.ts";
 import { pageContext } from "../../lib/services/current.ts";
 import { readPost, refuseForeign, seeOther } from "../form-request.ts";
 
@@ -52,8 +52,7 @@ export async function POST(request: Request): Promise<Response> {
     const stored = await schematics.create(canonicalSchematic(formSchematic(form)));
     return seeOther(resultPath(stored.id, form, fields.get("expected") ?? ""));
   } catch (error) {
-    if (error instanceof AppError && error.status < 500)
-      return seeOther(formPath(form, { problem: "refused" }));
+    if (isAppError(error) && error.status < 500) return seeOther(formPath(form, { problem: "refused" }));
     throw error;
   }
 }

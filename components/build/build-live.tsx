@@ -34,7 +34,14 @@ function useElapsed(startedAt: string | null, running: boolean): number | null {
 
 const SAY_EVERY = 25;
 
-function Running({ build, progress }: { build: BuildSnapshot; progress: BuildProgress }) {
+interface RunningProps {
+  build: BuildSnapshot;
+  progress: BuildProgress;
+  /** False while the event stream is being reopened. */
+  connected: boolean;
+}
+
+function Running({ build, progress, connected }: RunningProps) {
   const words = useWords();
   const { t, plural, duration } = words;
   const elapsed = useElapsed(build.startedAt, true);
@@ -42,10 +49,12 @@ function Running({ build, progress }: { build: BuildSnapshot; progress: BuildPro
   return (
     <section aria-label={t("build.progress")} className="space-y-3">
       <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
-        <span className="text-xl font-semibold">{percent} %</span>
+        <span className="text-xl font-semibold">{t("percent", { percent })}</span>
+        <StateBadge words={words} state={progress.state} />
         <span className="text-soft">
           {progress.state === "queued" ? t("build.queued") : elapsed !== null && duration(elapsed)}
           {build.waiters > 0 && ` · ${plural("build.waiters", build.waiters)}`}
+          {!connected && ` · ${t("build.reconnecting")}`}
           {progress.attempt > 1 && ` · ${t("build.attempt", { attempt: progress.attempt })}`}
         </span>
       </div>
@@ -60,7 +69,7 @@ function Running({ build, progress }: { build: BuildSnapshot; progress: BuildPro
         <div className="h-full bg-accent transition-[width] duration-150" style={{ width: `${percent}%` }} />
       </div>
       <p className="sr-only" aria-live="polite">
-        {t(`state.${progress.state}`)}, {Math.floor(percent / SAY_EVERY) * SAY_EVERY} %
+        {t(`state.${progress.state}`)}, {Math.floor(percent / SAY_EVERY) * SAY_EVERY}&nbsp;%
       </p>
       <form method="post" action={`/builds/${build.id}/cancel`}>
         <button type="submit" className="button">
@@ -87,23 +96,18 @@ function Cancelled({ build }: { build: BuildSnapshot }) {
 }
 
 export function BuildLive({ start, planned, url, pxeUrl }: Props) {
-  const words = useWords();
-  const { t } = words;
+  const { t } = useWords();
   const { progress, build, connected } = useBuild(start, planned);
   const running = !FINISHED_STATES.includes(progress.state);
   const error = progress.error ?? build.error;
   return (
-    <div className="space-y-8">
-      <p className="flex items-center gap-3" data-testid="state">
-        <StateBadge words={words} state={progress.state} />
-        {!connected && running && <span className="text-sm text-soft">{t("build.reconnecting")}</span>}
-      </p>
+    <div className="space-y-8" data-state={progress.state}>
       {progress.state === "failed" && error !== null && <FailureReport build={build} error={error} />}
       {progress.state === "ready" && build.asset !== null && (
         <BuildReady build={build} asset={build.asset} url={url} pxeUrl={pxeUrl} />
       )}
       {progress.state === "cancelled" && <Cancelled build={build} />}
-      {running && <Running build={build} progress={progress} />}
+      {running && <Running build={build} progress={progress} connected={connected} />}
       <section aria-labelledby="phases" className="border-t border-line pt-6">
         <h2 id="phases" className="mb-4 font-semibold">
           {t("build.phases")}

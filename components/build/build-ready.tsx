@@ -3,6 +3,7 @@
 import { CodeLine } from "../ui/code-line.tsx";
 import { useWords } from "../words/words-provider.tsx";
 import type { BuildSnapshot } from "./snapshot.ts";
+import { StateBadge } from "./state-badge.tsx";
 
 interface Props {
   build: BuildSnapshot;
@@ -14,7 +15,8 @@ interface Props {
 }
 
 export function BuildReady({ build, asset, url, pxeUrl }: Props) {
-  const { t, size, duration } = useWords();
+  const words = useWords();
+  const { t, size, duration } = words;
   return (
     <section aria-labelledby="ready" className="space-y-5">
       <h2 id="ready" className="sr-only">
@@ -25,16 +27,17 @@ export function BuildReady({ build, asset, url, pxeUrl }: Props) {
           {t("file.download")}
         </a>
         <p>
+          <StateBadge words={words} state="ready" />{" "}
           <span className="font-semibold">{size(asset.sizeBytes)}</span>
           <span className="text-soft"> · {t("build.took", { time: duration(asset.builtInMs) })}</span>
         </p>
       </div>
-      <div className="grid gap-4 xl:grid-cols-2">
-        <CodeLine caption="SHA-256" text={asset.sha256} />
-        <CodeLine caption={t("file.curl")} text={`curl -fLO ${url}`} />
-        <CodeLine caption={t("file.check")} text={`curl -fsSL ${url}.sha256 | sha256sum -c`} />
-        {pxeUrl !== null && <CodeLine caption="iPXE" text={`chain --autofree ${pxeUrl}`} />}
-      </div>
+      <CodeLine
+        caption={t("file.curl")}
+        text={`curl -fLO ${url} && curl -fsSL ${url}.sha256 | sha256sum -c`}
+      />
+      <CodeLine caption="SHA-256" text={asset.sha256} />
+      {pxeUrl !== null && <CodeLine caption="iPXE" text={`chain --autofree ${pxeUrl}`} />}
       <p className="text-sm text-soft">{t("build.file", { file: build.path })}</p>
     </section>
   );

@@ -12,19 +12,19 @@ function Row({ words, build, longest }: { words: Words; build: BuildView; longes
   const took = tookMs(build);
   const running = build.state === "building" || build.state === "uploading";
   return (
-    <tr className="border-t border-line align-baseline max-md:grid max-md:grid-cols-[1fr_auto] max-md:gap-x-4 max-md:gap-y-1 max-md:py-3 md:hover:bg-accent-wash">
+    <tr className="border-t border-line align-middle max-md:grid max-md:grid-cols-[1fr_auto] max-md:gap-x-4 max-md:gap-y-1 max-md:py-3 md:hover:bg-accent-wash">
       <td className="md:px-3 md:py-3 md:pl-0">
         <a href={`/builds/${build.id}`} className="link break-all font-mono text-sm">
           {build.path}
         </a>
       </td>
-      <td className="max-md:order-3 max-md:text-sm max-md:text-soft md:px-3">{build.version}</td>
+      <td className="max-md:order-3 text-sm max-md:text-soft md:px-3">{build.version}</td>
       <td className="max-md:order-4 md:px-3">
         <IdMark id={build.schematicId} />
       </td>
       <td className="max-md:text-right md:px-3">
         <StateBadge words={words} state={build.state} />
-        {running && <span className="ml-2 text-sm">{build.percent} %</span>}
+        {running && <span className="ml-2 text-sm">{words.t("percent", { percent: build.percent })}</span>}
       </td>
       <td className="text-sm max-md:order-6 max-md:text-right md:w-28 md:px-3">
         {took !== null && words.duration(took)}

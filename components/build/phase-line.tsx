@@ -19,7 +19,7 @@ function timeOf({ t, duration }: Words, group: PhaseGroup): string {
   const reused = group.steps.every((step) => step.cached);
   if (group.state === "done") return reused ? t("phase.reused") : duration(group.ms);
   const running = group.steps.find((step) => step.state === "running");
-  return running ? (running.note ?? `${running.percent} %`) : "";
+  return running ? (running.note ?? t("percent", { percent: running.percent })) : "";
 }
 
 function Steps({ steps }: { steps: StepProgress[] }) {
@@ -30,8 +30,10 @@ function Steps({ steps }: { steps: StepProgress[] }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: steps keep their places
         <li key={index} className="flex justify-between gap-4">
           <span className="min-w-0">{step.title}</span>
-          {steps.length > 1 && step.ms !== null && !step.cached && (
-            <span className="shrink-0">{words.duration(step.ms)}</span>
+          {steps.length > 1 && step.ms !== null && (
+            <span className="shrink-0" lang={words.language}>
+              {step.cached ? words.t("phase.reused") : words.duration(step.ms)}
+            </span>
           )}
         </li>
       ))}
@@ -42,6 +44,7 @@ function Steps({ steps }: { steps: StepProgress[] }) {
 export function PhaseLine({ steps }: { steps: StepProgress[] }) {
   const words = useWords();
   const groups = phaseGroups(steps);
+  const label = ({ phase }: PhaseGroup) => (isPhase(phase) ? words.t(`phase.${phase}`) : phase);
   const longest = Math.max(1, ...groups.map((group) => group.ms));
   return (
     <ol className="relative">
@@ -57,13 +60,15 @@ export function PhaseLine({ steps }: { steps: StepProgress[] }) {
           />
           <div className="flex items-baseline justify-between gap-4">
             <span className={group.state === "waiting" ? "text-soft" : "font-medium"}>
-              {isPhase(group.phase) ? words.t(`phase.${group.phase}`) : group.phase}
+              {label(group)}
               <span className="sr-only"> {words.t(`step.${group.state}`)}</span>
             </span>
             <span className="shrink-0 text-sm">{timeOf(words, group)}</span>
           </div>
-          <Steps steps={group.steps} />
-          {group.ms > 0 && (
+          {group.steps.length === 1 && group.steps[0]?.title === label(group) ? null : (
+            <Steps steps={group.steps} />
+          )}
+          {group.ms > 0 && !group.steps.every((step) => step.cached) && (
             <span
               aria-hidden="true"
               className="mt-1 block h-[3px] rounded-full bg-accent/60"

@@ -74,19 +74,19 @@ export function MainFile(props: Props & { primary: boolean }) {
           <p className="text-sm text-soft">{t(`use.${file.use}`)}</p>
           <State words={words} file={file} />
         </div>
-        {action(props, primary)}
+        <div className="flex items-center gap-2">
+          <CopyButton text={url} what={`${t("file.url")} ${file.path}`} label={t("file.url.copy")} />
+          {action(props, primary)}
+        </div>
       </div>
       <Refusal file={file} />
       {file.state !== "refused" && (
-        <div className="grid gap-4 xl:grid-cols-2">
-          <CodeLine caption={t("file.url")} text={url} />
-          <CodeLine caption={t("file.curl")} text={`curl -fLO ${url}`} />
-          {file.state === "ready" && <CodeLine caption="SHA-256" text={file.asset.sha256} />}
-          {file.state === "ready" && (
-            <CodeLine caption={t("file.check")} text={`curl -fsSL ${url}.sha256 | sha256sum -c`} />
-          )}
-        </div>
+        <CodeLine
+          caption={t(file.state === "absent" ? "file.curl.build" : "file.curl")}
+          text={`curl -fLO ${url} && curl -fsSL ${url}.sha256 | sha256sum -c`}
+        />
       )}
+      {file.state === "ready" && <CodeLine caption="SHA-256" text={file.asset.sha256} />}
     </li>
   );
 }

@@ -30,9 +30,11 @@ interface Props {
   text: string;
   /** What is copied, for people who do not see the place of the button. */
   what: string;
+  /** Instead of the plain word on the button. */
+  label?: string;
 }
 
-export function CopyButton({ text, what }: Props) {
+export function CopyButton({ text, what, label }: Props) {
   const { t } = useWords();
   const [result, setResult] = useState<"done" | "failed" | null>(null);
   useEffect(() => {
@@ -47,7 +49,7 @@ export function CopyButton({ text, what }: Props) {
       onClick={() => void copyText(text).then((done) => setResult(done ? "done" : "failed"))}
     >
       <span aria-live="polite">
-        {result === "done" ? t("copy.done") : result === "failed" ? t("copy.failed") : t("copy")}
+        {result === "done" ? t("copy.done") : result === "failed" ? t("copy.failed") : (label ?? t("copy"))}
       </span>
       <span className="sr-only">{what}</span>
     </button>

@@ -42,20 +42,16 @@ function formatSize(language: Language, bytes: number): string {
   }).format(value);
 }
 
+/** "s" and "min" are the symbols in every language here; a space that does not break stands before them. */
 function formatDuration(language: Language, ms: number): string {
-  const unit = (value: number, name: string, digits = 0) =>
-    new Intl.NumberFormat(language, {
-      style: "unit",
-      unit: name,
-      unitDisplay: name === "minute" ? "short" : "narrow",
-      maximumFractionDigits: digits,
-    }).format(value);
+  const unit = (value: number, symbol: string, digits = 0) =>
+    `${new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value)}\u00a0${symbol}`;
   const seconds = ms / 1000;
-  if (seconds < 9.95) return unit(seconds, "second", 1);
+  if (seconds < 9.95) return unit(seconds, "s", 1);
   const whole = Math.round(seconds);
-  if (whole < 60) return unit(whole, "second");
+  if (whole < 60) return unit(whole, "s");
   const rest = whole % 60;
-  return `${unit(Math.floor(whole / 60), "minute")}${rest === 0 ? "" : ` ${unit(rest, "second")}`}`;
+  return `${unit(Math.floor(whole / 60), "min")}${rest === 0 ? "" : ` ${unit(rest, "s")}`}`;
 }
 
 /** Fills `{name}` in a text; unknown names stay as they are. */

@@ -9,7 +9,7 @@ import { IdMark } from "../../../components/ui/id-mark.tsx";
 import { parseAssetPath } from "../../../lib/domain/asset-path.ts";
 import { isRunning } from "../../../lib/domain/build-state.ts";
 import { findPlatform } from "../../../lib/domain/platforms.ts";
-import { AppError } from "../../../lib/errors/app-error.ts";
+import { isAppError } from "../../../lib/errors/is-app-error.ts";
 import type { BuildView, Services } from "../../../lib/services/contracts.ts";
 import { pageContext } from "../../../lib/services/current.ts";
 import { requestWords } from "../../request-words.ts";
@@ -42,7 +42,7 @@ async function findPlan(
     const steps = plan.steps.map(({ title, phase }) => ({ title, phase }));
     return { steps: assetKey === build.assetKey ? steps : [], sample: plan.sample };
   } catch (error) {
-    if (error instanceof AppError) return { steps: [], sample: false };
+    if (isAppError(error)) return { steps: [], sample: false };
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 /** POST /builds/start: starts or joins a build and goes to its page; a file made on the fly is sent at once. */
-import { AppError } from "../../../lib/errors/app-error.ts";
+import { isAppError } from "../../../lib/errors/is-app-error.ts";
 import { pageContext } from "../../../lib/services/current.ts";
 import { readPost, refuseForeign, seeOther } from "../../form-request.ts";
 
@@ -19,7 +19,7 @@ export async function POST(request: Request): Promise<Response> {
     return seeOther(`/builds/${build.id}`);
   } catch (error) {
     // The page of the schematic says of each file why it cannot be had.
-    if (error instanceof AppError && error.status < 500)
+    if (isAppError(error) && error.status < 500)
       return seeOther(`/schematics/${encodeURIComponent(schematicId)}?${new URLSearchParams({ version })}`);
     throw error;
   }

@@ -2,7 +2,7 @@
 import type { FileState } from "../../../components/result/file-state.ts";
 import { isRunning } from "../../../lib/domain/build-state.ts";
 import type { FileChoice } from "../../../lib/domain/form/downloads.ts";
-import { AppError } from "../../../lib/errors/app-error.ts";
+import { isAppError } from "../../../lib/errors/is-app-error.ts";
 import type { Services } from "../../../lib/services/contracts.ts";
 
 interface Question {
@@ -29,7 +29,7 @@ export async function findFileStates(services: Services, question: Question): Pr
         const build = running.find((candidate) => candidate.assetKey === resolved.assetKey);
         return build ? { ...file, state: "building", build } : { ...file, state: "absent" };
       } catch (error) {
-        if (!(error instanceof AppError)) throw error;
+        if (!isAppError(error)) throw error;
         return { ...file, state: "refused", reason: error.message, hint: error.extra.hint ?? "" };
       }
     }),

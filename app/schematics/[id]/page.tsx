@@ -30,12 +30,12 @@ export default async function ResultPage({ params, searchParams }: Props) {
   const { services, publicUrl, pxeUrl } = pageContext();
   const result = await findResult(services, id, query);
   if (result === null) notFound();
-  const { stored, schematic, release, target, machine } = result;
+  const { stored, release, target, machine } = result;
   const downloads = downloadsFor(target);
   const question = { schematicId: id, version: release.version };
   const first = await findFileStates(services, { ...question, files: downloads.first });
   const others = await findFileStates(services, { ...question, files: downloads.others });
-  const form = formOfSchematic(schematic, target);
+  const form = formOfSchematic(stored.schematic, target);
   const { t } = words;
   const row = {
     words,
@@ -49,7 +49,7 @@ export default async function ResultPage({ params, searchParams }: Props) {
         words={words}
         id={id}
         version={release.version}
-        machine={machine ?? t("target.metal")}
+        machine={machine ?? t("target.metal.in")}
         arch={target.arch}
         secureboot={target.secureboot}
         sample={release.sample}

@@ -5,15 +5,12 @@ import type { DownloadTarget } from "../../../lib/domain/form/downloads.ts";
 import { archOf, plainVersion } from "../../../lib/domain/form/form-state.ts";
 import { findPlatform } from "../../../lib/domain/platforms.ts";
 import type { Release } from "../../../lib/domain/release.ts";
-import { parseSchematic } from "../../../lib/domain/schematic-parse.ts";
-import type { Schematic } from "../../../lib/domain/schematic-types.ts";
 import { isPrerelease } from "../../../lib/domain/versions.ts";
-import { AppError } from "../../../lib/errors/app-error.ts";
+import { isAppError } from "../../../lib/errors/is-app-error.ts";
 import type { Services, StoredSchematic } from "../../../lib/services/contracts.ts";
 
 export interface Result {
   stored: StoredSchematic;
-  schematic: Schematic;
   release: Release;
   target: DownloadTarget;
   /** Board or platform in words; null for bare metal. */
@@ -30,7 +27,7 @@ async function findRelease(services: Services, version: string): Promise<Release
   try {
     return await services.releases.require(version);
   } catch (error) {
-    if (error instanceof AppError && error.status < 500) return null;
+    if (isAppError(error) && error.status < 500) return null;
     throw error;
   }
 }
@@ -46,9 +43,9 @@ export async function findResult(
   if (stored === null || version === null) return null;
   const release = await findRelease(services, version);
   if (release === null) return null;
-  const schematic = parseSchematic(stored.canonical);
-  const board = schematic.overlay ? findBoardByOverlay(schematic.overlay) : null;
-  const onBoard = schematic.overlay !== undefined;
+  const { overlay } = stored.schematic;
+  const board = overlay ? findBoardByOverlay(overlay) : null;
+  const onBoard = overlay !== undefined;
   const platform = onBoard ? null : findPlatform(query.get("platform") ?? "metal");
   const name = platform?.name ?? "metal";
   const arch = ARCHES.find((known) => known === query.get("arch")) ?? "amd64";
@@ -59,7 +56,6 @@ export async function findResult(
     board: onBoard,
     version: plainVersion(release.version),
   };
-  const machine =
-    board?.label ?? schematic.overlay?.name ?? (name === "metal" ? null : (platform?.label ?? null));
-  return { stored, schematic, release, target, machine };
+  const machine = board?.label ?? overlay?.name ?? (name === "metal" ? null : (platform?.label ?? null));
+  return { stored, release, target, machine };
 }

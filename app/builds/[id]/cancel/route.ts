@@ -1,5 +1,5 @@
 /** POST /builds/:id/cancel: ends a build and goes back to its page; one that is finished stays as it is. */
-import { AppError } from "../../../../lib/errors/app-error.ts";
+import { isAppError } from "../../../../lib/errors/is-app-error.ts";
 import { pageContext } from "../../../../lib/services/current.ts";
 import { readPost, refuseForeign, seeOther } from "../../../form-request.ts";
 
@@ -13,7 +13,7 @@ export async function POST(
   try {
     await builds.cancel(id);
   } catch (error) {
-    if (!(error instanceof AppError) || error.status >= 500) throw error;
+    if (!isAppError(error) || error.status >= 500) throw error;
   }
   return seeOther(`/builds/${encodeURIComponent(id)}`);
 }
