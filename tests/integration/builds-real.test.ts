@@ -8,11 +8,8 @@ import { readEnvironment } from "../../lib/config/environment.ts";
 import { loadConfig } from "../../lib/config/load.ts";
 import { createRuntime, type Runtime } from "../../lib/runtime.ts";
 import type { BuildView, ReadyAsset } from "../../lib/services/contracts.ts";
-import {
-  ensureSampleRelease,
-  type SampleRegistry,
-  startSampleRegistry,
-} from "../../scripts/sample-release/index.ts";
+import { ensureSampleRelease, startSampleRegistry } from "../../scripts/sample-release/index.ts";
+import type { SampleRegistry } from "../../scripts/sample-release/registry.ts";
 import { killHard, temporaryFolder, until } from "../fixtures/build-world.ts";
 import { createMigratedDatabase } from "../fixtures/postgres.ts";
 import { createTestRedis } from "../fixtures/redis.ts";
