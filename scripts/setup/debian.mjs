@@ -50,10 +50,10 @@ export function toolPackages() {
 function installedPackages() {
   const status = "/var/lib/dpkg/status";
   if (!existsSync(status)) return new Set();
-  const text = readFileSync(status, "utf8");
-  return new Set(
-    [...text.matchAll(/^Package: (\S+)\nStatus: \S+ ok installed$/gm)].map((match) => match[1]),
-  );
+  // One paragraph per package; essential ones have a line between name and status.
+  const paragraphs = readFileSync(status, "utf8").split("\n\n");
+  const installed = paragraphs.filter((paragraph) => /^Status: \S+ ok installed$/m.test(paragraph));
+  return new Set(installed.map((paragraph) => /^Package: (\S+)$/m.exec(paragraph)?.[1]));
 }
 
 function isInPath(program) {
