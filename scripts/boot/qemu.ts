@@ -150,15 +150,12 @@ function runQemu(args: string[], accelerator: "kvm" | "tcg", options: BootOption
     let qemuErrors = "";
     let timedOut = false;
     const kill = (): void => void child.kill("SIGKILL");
-    const limit = setTimeout(
-      () => {
-        timedOut = true;
-        kill();
-      },
-      options.timeoutMs ?? (accelerator === "kvm" ? 120_000 : 300_000),
-    );
-    const onExit = (): void => void child.kill("SIGKILL");
-    process.once("exit", onExit);
+    const timeoutMs = options.timeoutMs ?? (accelerator === "kvm" ? 120_000 : 300_000);
+    const limit = setTimeout(() => {
+      timedOut = true;
+      kill();
+    }, timeoutMs);
+    process.once("exit", kill);
     options.signal?.addEventListener("abort", kill, { once: true });
     child.stdout.on("data", (chunk: Buffer) => {
       serial += chunk.toString("latin1");
@@ -170,7 +167,7 @@ function runQemu(args: string[], accelerator: "kvm" | "tcg", options: BootOption
     });
     const settle = (): void => {
       clearTimeout(limit);
-      process.removeListener("exit", onExit);
+      process.removeListener("exit", kill);
       options.signal?.removeEventListener("abort", kill);
     };
     child.on("error", (cause) => {
@@ -182,15 +179,8 @@ function runQemu(args: string[], accelerator: "kvm" | "tcg", options: BootOption
     child.on("close", () => {
       settle();
       const markers = parseSampleMarkers(Buffer.from(serial, "latin1").toString("utf8"));
-      resolve({
-        serial,
-        markers,
-        ok: markers.ok,
-        accelerator,
-        durationMs: Date.now() - started,
-        timedOut,
-        qemuErrors,
-      });
+      const durationMs = Date.now() - started;
+      resolve({ serial, markers, ok: markers.ok, accelerator, durationMs, timedOut, qemuErrors });
     });
   });
 }

@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 import { publish } from "./publish.ts";
 import { startSampleRegistry } from "./registry.ts";
 
-export { startSampleRegistry } from "./registry.ts";
+export { type SampleRegistry, startSampleRegistry } from "./registry.ts";
 
 export interface SampleOptions {
   /** Where everything is kept. Default: .cache/sample-release of the project. */
