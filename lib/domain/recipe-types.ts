@@ -5,6 +5,16 @@ import type { CatalogExtension, CatalogOverlay, PinnedImage } from "./release.ts
 export type Bootloader = "grub" | "dual-boot" | "sd-boot";
 export type EnrollKeys = "if-safe" | "manual" | "force" | "off";
 
+/** Names the keys that sign, without holding any secret: other keys give other assets. */
+export interface SigningIdentity {
+  /** SHA-256 of the signing certificate's DER, lower-case hex. */
+  certificate: string;
+  /** SHA-256 of the PCR key's SubjectPublicKeyInfo, lower-case hex. */
+  pcrKey: string;
+  /** SHA-256 over ready-made Secure Boot databases; null when they are made here. */
+  databases: string | null;
+}
+
 export interface MetaValue {
   /** 0 to 255. */
   key: number;
@@ -39,4 +49,6 @@ export interface Recipe {
   diskSizeBytes: number | null;
   enrollKeys: EnrollKeys;
   includeWellKnownCertificates: boolean;
+  /** Keys of this factory, only where the profile asks for SecureBoot. */
+  signing?: SigningIdentity;
 }
