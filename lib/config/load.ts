@@ -84,6 +84,7 @@ function toConfig(
       timeoutMs: settings.BUILD_TIMEOUT ?? 20 * 60_000,
     },
     ociSigningKey: toOciSigningKey(settings, dataDir, environment),
+    secureBoot: toSecureBoot(settings, dataDir, environment),
     metricsPort: settings.METRICS_PORT ?? null,
     logLevel: settings.LOG_LEVEL ?? "info",
   };
@@ -119,6 +120,19 @@ function toOciSigningKey(
     return { file: resolve(environment.workingFolder, settings.OCI_SIGNING_KEY), create: false };
   if (environment.variables[EMBEDDED] !== "1") return null;
   return { file: join(dataDir, "keys", "oci-signing.key"), create: true };
+}
+
+/** Without files, keys are made only by `npm start`: several machines would make different ones. */
+function toSecureBoot(settings: Settings, dataDir: string, environment: Environment): Config["secureBoot"] {
+  const { SECUREBOOT_SIGNING_KEY: key, SECUREBOOT_SIGNING_CERT: cert, SECUREBOOT_PCR_KEY: pcr } = settings;
+  if (key !== undefined && cert !== undefined && pcr !== undefined) {
+    const [signingKey = key, signingCertificate = cert, pcrKey = pcr] = [key, cert, pcr].map((file) =>
+      resolve(environment.workingFolder, file),
+    );
+    return { kind: "files", signingKey, signingCertificate, pcrKey };
+  }
+  if (environment.variables[EMBEDDED] !== "1") return { kind: "off" };
+  return { kind: "created", folder: join(dataDir, "keys", "secureboot") };
 }
 
 function toSource(settings: Settings, environment: Environment): Config["source"] {

@@ -173,9 +173,13 @@ export const settingsSchema = z.object({
     { group: "build", default: "20m" },
     "A build that takes longer is stopped.",
   ),
-  SECUREBOOT_SIGNING_KEY: planned("PEM file with the SecureBoot signing key."),
-  SECUREBOOT_SIGNING_CERT: planned("PEM file with the certificate of the SecureBoot signing key."),
-  SECUREBOOT_PCR_KEY: planned("PEM file with the key that signs expected TPM measurements."),
+  SECUREBOOT_SIGNING_KEY: secureBootFile(
+    "PEM file with the RSA key that signs EFI programs for SecureBoot; docs/secureboot.md says more. SecureBoot is off when none of the three is set, but for npm start, which makes its own.",
+  ),
+  SECUREBOOT_SIGNING_CERT: secureBootFile(
+    "PEM file with the certificate of that key. PK.auth, KEK.auth and db.auth beside it are used when all three are there.",
+  ),
+  SECUREBOOT_PCR_KEY: secureBootFile("PEM file with the RSA key that signs expected TPM measurements."),
   OCI_SIGNING_KEY: leaf(
     textLike("a file", anything).optional(),
     { group: "keys", default: "created under DATA_DIR/keys by npm start, else off" },
@@ -193,9 +197,9 @@ export const settingsSchema = z.object({
   ),
 });
 
-function planned(description: string) {
+function secureBootFile(description: string) {
   const path = textLike("a file", anything).optional();
-  return leaf(path, { group: "keys", default: "none", planned: true }, description);
+  return leaf(path, { group: "keys", default: "made once in DATA_DIR/keys by npm start" }, description);
 }
 
 export type Settings = z.output<typeof settingsSchema>;

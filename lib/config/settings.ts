@@ -89,6 +89,7 @@ function crossProblems(
     need("S3_ACCESS_KEY_ID", "when S3_SECRET_ACCESS_KEY is set");
   if (settings.SOURCE_USERNAME !== undefined) need("SOURCE_PASSWORD", "when SOURCE_USERNAME is set");
   if (settings.SOURCE_PASSWORD !== undefined) need("SOURCE_USERNAME", "when SOURCE_PASSWORD is set");
+  problems.push(...secureBootProblems(settings, environment));
   const verify = settings.SOURCE_VERIFY;
   if (verify?.kind === "key" && !isReadable(resolve(environment.workingFolder, verify.file))) {
     problems.push({
@@ -100,6 +101,20 @@ function crossProblems(
   if (signingKey !== undefined && !isReadable(resolve(environment.workingFolder, signingKey)))
     problems.push({ name: "OCI_SIGNING_KEY", message: `names ${signingKey}, which cannot be read` });
   return problems;
+}
+
+const SECURE_BOOT = ["SECUREBOOT_SIGNING_KEY", "SECUREBOOT_SIGNING_CERT", "SECUREBOOT_PCR_KEY"] as const;
+
+/** All three files or none, and all readable; whether they belong together is seen when they are loaded. */
+function secureBootProblems(settings: Settings, environment: Environment): Problem[] {
+  const given = SECURE_BOOT.filter((name) => settings[name] !== undefined);
+  if (given.length === 0) return [];
+  return SECURE_BOOT.flatMap((name): Problem[] => {
+    const file = settings[name];
+    if (file === undefined) return [{ name, message: `is needed beside ${given.join(" and ")}` }];
+    if (isReadable(resolve(environment.workingFolder, file))) return [];
+    return [{ name, message: `names the file ${file}, which cannot be read` }];
+  });
 }
 
 function warningsOf(texts: Partial<Record<SettingName, string>>, settings: Settings): Problem[] {

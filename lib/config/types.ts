@@ -38,6 +38,11 @@ export interface Config {
   build: { engine: "native"; concurrency: number; timeoutMs: number };
   /** Signs installer images and files; null when the factory has no key. */
   ociSigningKey: { file: string; create: boolean } | null;
+  /** Where the keys for SecureBoot are: nowhere, in PEM files, or in a folder where they are made when it is missing. */
+  secureBoot:
+    | { kind: "off" }
+    | { kind: "files"; signingKey: string; signingCertificate: string; pcrKey: string }
+    | { kind: "created"; folder: string };
   metricsPort: number | null;
   logLevel: "trace" | "debug" | "info" | "warn" | "error" | "silent";
 }

@@ -54,6 +54,7 @@ describe("loadConfig", () => {
       },
       build: { engine: "native", concurrency: 4, timeoutMs: 1_200_000 },
       ociSigningKey: null,
+      secureBoot: { kind: "off" },
       metricsPort: null,
       logLevel: "info",
     });
@@ -183,6 +184,31 @@ describe("loadConfig", () => {
     });
     expect(problems({ OCI_SIGNING_KEY: "gone.key" })).toEqual([
       "OCI_SIGNING_KEY names gone.key, which cannot be read",
+    ]);
+  });
+
+  it("takes the three SecureBoot files, all or none, and makes keys only where npm start holds everything", () => {
+    expect(config({ CASTHOUSE_EMBEDDED: "1" }).secureBoot).toEqual({
+      kind: "created",
+      folder: join(dir, "data", "keys", "secureboot"),
+    });
+    for (const name of ["sb.key", "sb.crt", "pcr.key"]) writeFileSync(join(dir, name), "PEM");
+    const files = {
+      SECUREBOOT_SIGNING_KEY: "sb.key",
+      SECUREBOOT_SIGNING_CERT: "sb.crt",
+      SECUREBOOT_PCR_KEY: "pcr.key",
+    };
+    expect(config({ CASTHOUSE_EMBEDDED: "1", ...files }).secureBoot).toEqual({
+      kind: "files",
+      signingKey: join(dir, "sb.key"),
+      signingCertificate: join(dir, "sb.crt"),
+      pcrKey: join(dir, "pcr.key"),
+    });
+    expect(problems({ ...files, SECUREBOOT_PCR_KEY: "" })).toEqual([
+      "SECUREBOOT_PCR_KEY is needed beside SECUREBOOT_SIGNING_KEY and SECUREBOOT_SIGNING_CERT",
+    ]);
+    expect(problems({ ...files, SECUREBOOT_SIGNING_CERT: "gone.crt" })).toEqual([
+      "SECUREBOOT_SIGNING_CERT names the file gone.crt, which cannot be read",
     ]);
   });
 
