@@ -1,10 +1,10 @@
 "use client";
 /** Machine kind, then the platform or the board. */
-import { BOARDS } from "../../lib/domain/boards.ts";
-import { boardLack, platformLack } from "../../lib/domain/form/availability.ts";
+import { platformLack } from "../../lib/domain/form/availability.ts";
 import { TARGETS } from "../../lib/domain/form/form-state.ts";
 import { PLATFORMS } from "../../lib/domain/platforms.ts";
 import { useWords } from "../words/words-provider.tsx";
+import { BoardSelect } from "./board-select.tsx";
 import { type Choice, Choices } from "./choices.tsx";
 import { ApplyButton, Problems, Section } from "./section.tsx";
 import type { StepProps } from "./step-props.ts";
@@ -29,7 +29,7 @@ export function MachineStep({ form, change, problems }: StepProps) {
       />
       <ApplyButton />
       {form.target === "cloud" && <PlatformChoice {...{ form, change, problems }} />}
-      {form.target === "sbc" && <BoardChoice {...{ form, change, problems }} />}
+      {form.target === "sbc" && <BoardSelect {...{ form, change, problems }} />}
     </Section>
   );
 }
@@ -43,8 +43,8 @@ function PlatformChoice({ form, change, problems }: StepProps) {
     ...(platform.name === "nocloud" ? { hint: t("platform.nocloud") } : {}),
   }));
   return (
-    <fieldset className="space-y-2 pt-2">
-      <legend className="eyebrow pb-2">{t("platform.title")}</legend>
+    <fieldset className="flex flex-col gap-2 pt-2">
+      <legend className="eyebrow">{t("platform.title")}</legend>
       <Problems id="platform-problem" problems={problems("platform")} version={form.version} />
       <Choices
         name="platform"
@@ -53,30 +53,6 @@ function PlatformChoice({ form, change, problems }: StepProps) {
         onChange={(platform) => change({ platform })}
         columns="grid-cols-2 xl:grid-cols-3"
         describedBy="platform-problem"
-      />
-      <ApplyButton />
-    </fieldset>
-  );
-}
-
-function BoardChoice({ form, change, problems }: StepProps) {
-  const { t } = useWords();
-  const choices: Choice<string>[] = BOARDS.map((board) => ({
-    value: board.name,
-    label: board.label,
-    lack: boardLack(board, form.version),
-  }));
-  return (
-    <fieldset className="space-y-2 pt-2">
-      <legend className="eyebrow pb-2">{t("board.title")}</legend>
-      <Problems id="board-problem" problems={problems("board")} version={form.version} />
-      <Choices
-        name="board"
-        choices={choices}
-        value={form.board}
-        onChange={(board) => change({ board })}
-        columns="grid-cols-2 xl:grid-cols-3"
-        describedBy="board-problem"
       />
       <ApplyButton />
     </fieldset>
