@@ -1,39 +1,19 @@
 /** Language and theme of a request: query (through the proxy), cookie, Accept-Language. */
 import { cookies, headers } from "next/headers";
-import {
-  createWords,
-  LANGUAGES,
-  type Language,
-  type Messages,
-  type Words,
-} from "../components/words/translator.ts";
+import { acceptedLanguage, knownLanguage } from "../components/words/accepted-language.ts";
+import { createWords, type Language, type Messages, type Words } from "../components/words/translator.ts";
 import en from "../messages/en.json" with { type: "json" };
 import fr from "../messages/fr.json" with { type: "json" };
 import { LANGUAGE_COOKIE, LANGUAGE_HEADER, PATH_HEADER, THEME_COOKIE } from "./request-names.ts";
 
 const CATALOGUES: Record<Language, Messages> = { en, fr };
 
-const known = (text: string | null | undefined): Language | null =>
-  LANGUAGES.find((language) => language === text) ?? null;
-
-/** The best known language of an Accept-Language header (RFC 9110 section 12.5.4), null when it names none. */
-export function acceptedLanguage(header: string | null): Language | null {
-  const wishes = (header ?? "").split(",").map((item, index) => {
-    const [tag = "", ...parameters] = item.trim().toLowerCase().split(";");
-    const weight = parameters.map((p) => /^\s*q=([\d.]+)$/.exec(p)?.[1]).find((q) => q !== undefined);
-    return { language: known(tag.split("-")[0]), weight: weight === undefined ? 1 : Number(weight), index };
-  });
-  const usable = wishes.filter((wish) => wish.language !== null && wish.weight > 0);
-  usable.sort((a, b) => b.weight - a.weight || a.index - b.index);
-  return usable[0]?.language ?? null;
-}
-
 /** Language of the current request. */
 export async function requestLanguage(): Promise<Language> {
   const [header, cookie] = [await headers(), await cookies()];
   return (
-    known(header.get(LANGUAGE_HEADER)) ??
-    known(cookie.get(LANGUAGE_COOKIE)?.value) ??
+    knownLanguage(header.get(LANGUAGE_HEADER)) ??
+    knownLanguage(cookie.get(LANGUAGE_COOKIE)?.value) ??
     acceptedLanguage(header.get("accept-language")) ??
     "en"
   );

@@ -1,0 +1,28 @@
+/** Errors of another bundle, and addresses that a form may lead to. */
+import { describe, expect, it } from "vitest";
+import { localPath } from "../../../app/form-request.ts";
+import { notFound } from "../../../lib/errors/app-error.ts";
+import { isAppError } from "../../../lib/errors/is-app-error.ts";
+
+describe("isAppError", () => {
+  it("knows an error whose class is a copy", () => {
+    const copy = Object.assign(new Error("x"), { name: "AppError", code: "not_found", extra: {} });
+    expect(isAppError(copy)).toBe(true);
+    expect(isAppError(notFound("x"))).toBe(true);
+    expect(isAppError(new Error("x"))).toBe(false);
+    expect(isAppError("AppError")).toBe(false);
+  });
+});
+
+describe("localPath", () => {
+  it.each([
+    ["/builds?state=failed", "/builds?state=failed"],
+    ["//evil.example", "/"],
+    ["/\\evil.example", "/"],
+    ["https://evil.example", "/"],
+    ["/a b", "/"],
+    [null, "/"],
+  ])("of %s is %s", (text, path) => {
+    expect(localPath(text)).toBe(path);
+  });
+});
