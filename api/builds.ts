@@ -1,5 +1,6 @@
 /** /api/v1/builds: see builds, start one, follow it live, cancel it. */
 
+import { once } from "node:events";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { createRoute, z } from "@hono/zod-openapi";
 import { AppError, notFound } from "../lib/errors/app-error.ts";
@@ -132,8 +133,7 @@ async function stream(
   try {
     for await (const event of source(signal)) {
       if (signal.aborted) break;
-      if (!out.write(eventText(event)))
-        await new Promise((resolve) => out.once("drain", resolve).once("close", resolve));
+      if (!out.write(eventText(event))) await once(out, "drain", { signal });
     }
   } catch (error) {
     if (!signal.aborted)
