@@ -1,7 +1,8 @@
 /** How signatures stand beside an image in a registry: cosign's signature tag, and bundles that refer to the image. */
 import { type BlobDescriptor, IMAGE_MEDIA } from "./image-documents.ts";
-import { BUNDLE_MEDIA_TYPE } from "./sigstore-bundle.ts";
 
+/** Sigstore protobuf-specs, bundle v0.3. */
+export const BUNDLE_MEDIA_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json";
 export const SIMPLE_SIGNING = "application/vnd.dev.cosign.simplesigning.v1+json";
 export const SIGNATURE_ANNOTATION = "dev.cosignproject.cosign/signature";
 const SIGNATURE_TYPE = "cosign container image signature";

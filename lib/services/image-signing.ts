@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { RegistryManifest } from "../domain/registry-content.ts";
 import { type BlobDescriptor, IMAGE_MEDIA } from "../formats/image-documents.ts";
 import {
+  BUNDLE_MEDIA_TYPE,
   bundleAnnotations,
   bundleManifest,
   EMPTY_JSON,
@@ -12,8 +13,8 @@ import {
   simpleSigningPayload,
   statement,
 } from "../formats/image-signature.ts";
-import { BUNDLE_MEDIA_TYPE, type DigestSigner, statementBundle } from "../formats/sigstore-bundle.ts";
 import { SOURCE_DATE_EPOCH } from "../imager/epoch.ts";
+import { type DigestSigner, statementBundle } from "../keys/sigstore-bundle.ts";
 import { signatureTag } from "../oci/signature.ts";
 
 export interface EvidenceBlob {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type BundleWithDsseEnvelope, bundleFromJSON } from "@sigstore/bundle";
 import { toSignedEntity, toTrustMaterial, Verifier } from "@sigstore/verify";
 import { afterAll, describe, expect, it } from "vitest";
-import { fileBundle } from "../../lib/formats/sigstore-bundle.ts";
+import { fileBundle } from "../../lib/keys/sigstore-bundle.ts";
 import { parseOciSigningKey } from "../../lib/keys/oci-signing-key.ts";
 import { checkEvidence } from "../../lib/oci/signature.ts";
 import { createImageSigning } from "../../lib/services/image-signing.ts";

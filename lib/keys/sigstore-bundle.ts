@@ -1,7 +1,6 @@
 /** Sigstore bundles (protobuf-specs, bundle v0.3) for signatures by a plain key: over a file, or over a statement. */
 import { bundleToJSON, toDSSEBundle, toMessageSignatureBundle } from "@sigstore/bundle";
 
-export const BUNDLE_MEDIA_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json";
 /** Payload of an envelope that carries an in-toto statement. */
 export const IN_TOTO = "application/vnd.in-toto+json";
 
