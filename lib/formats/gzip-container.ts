@@ -3,12 +3,19 @@
 const DEFLATE = 8;
 const FLAG_NAME = 8;
 const OS_UNIX = 3;
+const OS_UNKNOWN = 255;
+const FASTEST = 4;
 
 /** Header with the original file name, if any, and a zero time, as written on Unix. */
 export function gzipHeader(fileName: string | null): Uint8Array {
   const name = fileName === null ? [] : [...new TextEncoder().encode(fileName), 0];
   const flags = fileName === null ? 0 : FLAG_NAME;
   return Uint8Array.from([0x1f, 0x8b, DEFLATE, flags, 0, 0, 0, 0, 0, OS_UNIX, ...name]);
+}
+
+/** Header without a name, as writers that know no file system put it (RFC 1952: fastest algorithm, unknown system). */
+export function plainGzipHeader(): Uint8Array {
+  return Uint8Array.from([0x1f, 0x8b, DEFLATE, 0, 0, 0, 0, 0, FASTEST, OS_UNKNOWN]);
 }
 
 /**

@@ -27,3 +27,8 @@ export const OP_VERSIONS = {
 } as const satisfies Record<string, number>;
 
 export type OpName = keyof typeof OP_VERSIONS;
+  // installers
+  "installer-layer": 1,
+  "overlay-layer": 1,
+  "installer-archive": 1,
+  "installer-manifest": 1,

@@ -33,6 +33,13 @@ export function flagParam(params: Params, name: string): boolean {
   return value;
 }
 
+/** The texts by name under `name`. */
+export function textsParam(params: Params, name: string): Record<string, string> {
+  const value = params[name];
+  if (value === null || typeof value !== "object" || Array.isArray(value)) throw wrong(name, "an object");
+  return Object.fromEntries(Object.keys(value).map((key) => [key, textParam(value, key)]));
+}
+
 /** The list of objects under `name`. */
 export function listParam(params: Params, name: string): Params[] {
   const value = params[name];

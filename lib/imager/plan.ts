@@ -7,6 +7,7 @@ import { type PlanBuilder, planBuilder } from "./plan/builder.ts";
 import { planImage } from "./plan/image.ts";
 import { addInitramfs } from "./plan/initramfs.ts";
 import { addKernel } from "./plan/inputs.ts";
+import { addInstallerArchive, addInstallerManifest } from "./plan/installer.ts";
 import { addIso } from "./plan/iso.ts";
 import { addUki } from "./plan/uki.ts";
 import type { BuildPlan, Json } from "./types.ts";
@@ -19,6 +20,16 @@ export function planAsset(recipe: Recipe): BuildPlan {
   refuseWhatIsMissing(recipe);
   const b = planBuilder();
   return b.finish(recipe, addAsset(b, recipe));
+}
+
+/**
+ * The plan for the installer image of one platform as the registry holds it: the asset is its manifest, with the blobs
+ * beside it. Takes recipes of kind installer; refuses what planAsset refuses.
+ */
+export function planInstallerManifest(recipe: Recipe): BuildPlan {
+  refuseWhatIsMissing(recipe);
+  const b = planBuilder();
+  return { ...b.finish(recipe, addInstallerManifest(b, recipe)), fileName: "manifest.json" };
 }
 
 function addAsset(b: PlanBuilder, recipe: Recipe): string {
@@ -49,7 +60,7 @@ function addAsset(b: PlanBuilder, recipe: Recipe): string {
     case "image":
       return planImage(b, recipe);
     case "installer":
-      throw missing("installer images");
+      return addInstallerArchive(b, recipe);
   }
 }
 

@@ -8,8 +8,10 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type PlanInput =
   /** One regular file of a source image, for example usr/install/amd64/vmlinuz of the imager image. */
   | { id: string; kind: "image-file"; repository: string; digest: string; arch: Arch; path: string }
-  /** The whole flattened tree of a source image (an extension, an overlay, a base installer). */
-  | { id: string; kind: "image-tree"; repository: string; digest: string; arch: Arch };
+  /** The whole flattened tree of a source image (an extension, an overlay). */
+  | { id: string; kind: "image-tree"; repository: string; digest: string; arch: Arch }
+  /** Configuration and layers of a source image as they are: what an installer is built on. */
+  | { id: string; kind: "image-layers"; repository: string; digest: string; arch: Arch };
 
 export interface PlanStep {
   /** Unique in the plan, stable, readable: "initramfs", "extension-2", "esp". */
@@ -42,6 +44,8 @@ export interface BuildPlan {
   /** Key of the last step: the asset key. */
   key: string;
 }
+  /** Name under which the asset is kept, where it is not the file that the profile names. */
+  fileName?: string;
 
 export const PHASES = [
   "fetch",
@@ -68,6 +72,28 @@ export interface Product {
 }
 
 export interface StepContext {
+  /** Files that the product names by digest (sha256:<hex>) and that have to be kept with it. Only of a plan's last step. */
+  blobs?: { path: string; digest: string }[];
+}
+
+/** What signs SecureBoot files. The keys themselves stay where they are; a step only asks for signatures. */
+export interface SigningKeys {
+  /** Which keys these are; a plan made for others is refused. */
+  identity: SigningIdentity;
+  /** Signing certificate, DER. */
+  certificate: Uint8Array;
+  /** RSASSA-PKCS1-v1_5 with SHA-256 by the certificate's key. */
+  sign: (bytes: Uint8Array) => Uint8Array;
+  pcr: {
+    /** SubjectPublicKeyInfo as PEM. */
+    publicKeyPem: string;
+    /** SHA-256 of the public key as PKCS#1 DER. */
+    keyId: Uint8Array;
+    /** RSASSA-PKCS1-v1_5 with the hash of the bank. */
+    sign: (bank: PcrBank, bytes: Uint8Array) => Uint8Array;
+  };
+  /** Ready-made .auth files, used instead of made ones. */
+  databases: Record<SecureBootVariable, Uint8Array> | null;
   /** Fresh scratch folder of this step; the step's output is written in it. */
   dir: string;
   run: RunTool;

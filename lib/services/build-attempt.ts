@@ -22,6 +22,7 @@ import { ProgressTracker } from "./build-progress.ts";
 import type { IdleWatch } from "./idle-watch.ts";
 import type { FetchInput } from "./input-fetcher.ts";
 import { writeRow } from "./row-writing.ts";
+import { storeBlobs } from "./store-blobs.ts";
 
 export interface AttemptOptions {
   builds: BuildRepository;
@@ -35,6 +36,8 @@ export interface AttemptOptions {
   runPlan: (plan: BuildPlan, options: RunPlanOptions) => Promise<Product>;
   /** Inputs of one plan; files of the same image are fetched together. */
   fetcher: (plan: BuildPlan) => FetchInput;
+  /** Signs SecureBoot files; null when it is off. */
+  keys?: RunPlanOptions["keys"];
   /** Name of this worker. */
   worker: string;
   scratchDir: string;
@@ -118,6 +121,7 @@ async function makeAsset(options: AttemptOptions, attempt: Attempt): Promise<voi
     run: options.run,
     parts: options.parts,
     fetchInput: options.fetcher(plan),
+    keys: options.keys ?? null,
     onProgress: (event) => {
       progress.report(event);
       if (event.type === "phase") control.beat();
@@ -127,7 +131,8 @@ async function makeAsset(options: AttemptOptions, attempt: Attempt): Promise<voi
   signal.throwIfAborted();
   if (!(await writeRow(() => options.builds.move(build.id, "upload", { claim }), log))) throw claimLost();
   writer.add("state", { state: "uploading", attempt: claim.attempt });
-  const fileName = assetFileName(plan.profile);
+  await storeBlobs(options.store, product.blobs ?? [], dir, signal);
+  const fileName = plan.fileName ?? assetFileName(plan.profile);
   const storageKey = `assets/${build.assetKey}/${fileName}`;
   const file = await ownFile(product, dir);
   const stored = await options.store.putFile(storageKey, file, {

@@ -31,6 +31,7 @@ const planSchema: z.ZodType<BuildPlan> = z.object({
     z.discriminatedUnion("kind", [
       z.object({ ...source, kind: z.literal("image-file"), path: z.string() }),
       z.object({ ...source, kind: z.literal("image-tree") }),
+      z.object({ ...source, kind: z.literal("image-layers") }),
     ]),
   ),
   steps: z.array(
@@ -45,6 +46,7 @@ const planSchema: z.ZodType<BuildPlan> = z.object({
       part: z.boolean(),
     }),
   ),
+  fileName: z.string().exactOptional(),
   key: hex,
 });
 

@@ -1,8 +1,9 @@
 /** Brings the inputs of plans onto this machine: files and trees of source images, kept by digest. */
 import { createHash } from "node:crypto";
-import { lstat, rm } from "node:fs/promises";
+import { copyFile, link, lstat, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { AppError } from "../errors/app-error.ts";
+import { IMAGE_FACTS, type ImageFacts, layerFile } from "../imager/steps/base-image.ts";
 import type { BuildPlan, PlanInput, Product, RunPlanOptions } from "../imager/types.ts";
 import { SingleFlight } from "../oci/single-flight.ts";
 import type { SourceImages } from "../oci/types.ts";
@@ -17,6 +18,7 @@ export interface InputFetcherOptions {
 
 type FileInput = Extract<PlanInput, { kind: "image-file" }>;
 type TreeInput = Extract<PlanInput, { kind: "image-tree" }>;
+type LayersInput = Extract<PlanInput, { kind: "image-layers" }>;
 
 /**
  * Gives a fetchInput per plan. An image is read once for all its files that the plan names, because a layer can only
@@ -29,6 +31,8 @@ export function createInputFetcher(options: InputFetcherOptions): (plan: BuildPl
     if (known !== null) return toProduct(known);
     if (input.kind === "image-tree") {
       await flights.join(entryName(input), (shared) => fetchTree(options, input, shared), { signal });
+    } else if (input.kind === "image-layers") {
+      await flights.join(entryName(input), (shared) => fetchLayers(options, input, shared), { signal });
     } else {
       const files = plan.inputs.filter((other): other is FileInput => isSameImage(other, input));
       const name = files.map(entryName).sort().join("+");
@@ -56,6 +60,44 @@ async function fetchTree({ images, cache }: InputFetcherOptions, input: TreeInpu
   }
 }
 
+/** Layers stay in the blob cache; the entry has second names for them. */
+async function fetchLayers({ images, cache }: InputFetcherOptions, input: LayersInput, signal: AbortSignal) {
+  const { repository, digest, arch } = input;
+  const dir = await cache.temporary();
+  try {
+    const { manifest } = await images.platformManifest(repository, digest, arch, signal);
+    const blobs = await Promise.all(
+      [manifest.config, ...manifest.layers].map((blob) => images.blob(repository, blob, signal)),
+    );
+    const [config = "", ...layers] = blobs;
+    const tree = path.join(dir, "image");
+    await mkdir(path.join(tree, "layers"), { recursive: true });
+    for (const [index, source] of layers.entries()) {
+      const target = layerFile(tree, index);
+      await link(source, target).catch(() => copyFile(source, target));
+    }
+    const name = `${repository}@${digest}`;
+    const facts: ImageFacts = { name, config: await readConfig(name, config), layers: manifest.layers };
+    await writeFile(path.join(tree, IMAGE_FACTS), JSON.stringify(facts));
+    await cache.keep(entryName(input), tree, { shape: "tree", sha256: null });
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+async function readConfig(name: string, file: string): Promise<ImageFacts["config"]> {
+  const text = await readFile(file, "utf8");
+  try {
+    const config: unknown = JSON.parse(text);
+    if (typeof config === "object" && config !== null && !Array.isArray(config)) return { ...config };
+  } catch {
+    // Said below.
+  }
+  throw new AppError("source_invalid", `the configuration of ${name} is not a JSON object`, {
+    retryable: false,
+  });
+}
+
 async function fetchFiles({ images, cache }: InputFetcherOptions, files: FileInput[], signal: AbortSignal) {
   const [first] = files;
   if (first === undefined) return;
@@ -76,9 +118,11 @@ async function fetchFiles({ images, cache }: InputFetcherOptions, files: FileInp
   }
 }
 
+const KEPT_AS = { "image-tree": "tree", "image-layers": "layers" } as const;
+
 /** Names hold the digest, not the repository: equal digests are equal bytes wherever they come from. */
 function entryName(input: PlanInput): string {
-  const what = input.kind === "image-tree" ? "tree" : `file:${input.path}`;
+  const what = input.kind === "image-file" ? `file:${input.path}` : KEPT_AS[input.kind];
   const identity = [input.digest, input.arch, what].join("\n");
   return `inputs/${createHash("sha256").update(identity).digest("hex")}`;
 }

@@ -3,7 +3,8 @@ import { copyFile, link, rm } from "node:fs/promises";
 import type { SecondLevel } from "../oci/blob-cache.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 
-const blobKey = (hex: string) => `blobs/sha256/${hex}`;
+/** Where the object store keeps a blob: layers of sources and of our own images alike, once for all that use them. */
+export const blobKey = (hex: string): string => `blobs/sha256/${hex}`;
 
 /** The second level of the blob cache. The reader checks the digest, so nothing is checked twice here. */
 export function createSourceBlobs(store: ObjectStore): SecondLevel {

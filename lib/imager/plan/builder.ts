@@ -41,6 +41,8 @@ export interface PlanBuilder {
   imageFile(source: ImageFileSource): string;
   /** The flattened tree of a source image. */
   imageTree(source: ImageTreeSource): string;
+  /** Configuration and layers of a source image, as they are. */
+  imageLayers(source: ImageTreeSource): string;
   /** A step over things already added. The same id twice must have the same key. */
   step(step: NewStep): string;
   /** Content key of an input or step added before. */
@@ -86,6 +88,12 @@ export function planBuilder(): PlanBuilder {
       const { id, digest, arch } = source;
       if (remember(id, hash({ kind: "image-tree", digest, arch })))
         inputs.set(id, { ...source, kind: "image-tree" });
+      return id;
+    },
+    imageLayers(source) {
+      const { id, digest, arch } = source;
+      if (remember(id, hash({ kind: "image-layers", digest, arch })))
+        inputs.set(id, { ...source, kind: "image-layers" });
       return id;
     },
     step(step) {

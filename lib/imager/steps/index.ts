@@ -12,9 +12,12 @@ import { grubIsoStep } from "./grub-iso.ts";
 import { initramfsStep } from "./initramfs.ts";
 import { isoStep } from "./iso.ts";
 import { embeddedConfigStep, schematicExtensionStep } from "./made-extensions.ts";
+import { installerArchiveStep, installerManifestStep } from "./installer-image.ts";
+import { installerLayerStep } from "./installer-layer.ts";
 import { moduleIndexStep } from "./module-index.ts";
 import { packed, packedPart } from "./packed.ts";
 import { qcow2 } from "./qcow2.ts";
+import { overlayLayerStep } from "./overlay-layer.ts";
 import { ukiStep } from "./uki.ts";
 
 /** Every operation has its function; a missing one does not compile. */
@@ -42,3 +45,7 @@ export const STEPS: Readonly<Record<OpName, StepFunction>> = {
 export function findStep(op: string): StepFunction | null {
   return Object.hasOwn(STEPS, op) ? STEPS[op as OpName] : null;
 }
+  "installer-layer": installerLayerStep,
+  "overlay-layer": overlayLayerStep,
+  "installer-archive": installerArchiveStep,
+  "installer-manifest": installerManifestStep,

@@ -1,0 +1,33 @@
+/** What an installer image says about itself: which choice it holds and what it was made from. */
+import type { Recipe } from "./recipe-types.ts";
+
+/** Names below our own prefix; the others are those of the OCI image-spec, "Pre-Defined Annotation Keys". */
+const OWN = "io.casthouse.";
+
+/** Labels of the configuration and annotations of the manifest; the same for both. */
+export function imageLabels(recipe: Recipe): Record<string, string> {
+  const { version, profile, baseInstaller, extensions, overlay, imager } = recipe;
+  const pinned = (repository: string, digest: string) => `${repository}@${digest}`;
+  return {
+    "org.opencontainers.image.version": version,
+    [`${OWN}version`]: version,
+    [`${OWN}schematic`]: recipe.schematicId,
+    [`${OWN}platform`]: profile.platform,
+    [`${OWN}factory`]: recipe.externalUrl,
+    [`${OWN}source.imager`]: pinned(imager.repository, imager.digest),
+    ...(baseInstaller === null
+      ? {}
+      : {
+          "org.opencontainers.image.base.name": `${baseInstaller.repository}:${version}`,
+          "org.opencontainers.image.base.digest": baseInstaller.digest,
+          [`${OWN}source.installer`]: pinned(baseInstaller.repository, baseInstaller.digest),
+        }),
+    ...(extensions.length === 0
+      ? {}
+      : { [`${OWN}source.extensions`]: extensions.map((one) => pinned(one.name, one.digest)).join(" ") }),
+    ...(overlay === null
+      ? {}
+      : { [`${OWN}source.overlay`]: pinned(overlay.entry.image, overlay.entry.digest) }),
+    ...(recipe.sample ? { [`${OWN}sample`]: "true" } : {}),
+  };
+}
