@@ -86,18 +86,21 @@ function wantsPage(req: IncomingMessage): boolean {
   return req.headers.rsc !== undefined || (req.headers.accept ?? "").includes("text/html");
 }
 
+/** RFC 9112 §3.2: more than one is refused, as two servers on the way could follow different ones. */
+function hostHeaders(req: IncomingMessage): number {
+  return req.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length;
+}
+
 async function route(req: IncomingMessage, res: ServerResponse, options: FrontOptions): Promise<void> {
   const method = req.method ?? "GET";
   const url = req.url ?? "/";
-  if (!url.startsWith("/")) {
-    // "OPTIONS *" asks about the server as a whole; an absolute-form target is for proxies.
-    plain(
-      res,
-      method === "OPTIONS" ? 200 : 400,
-      method === "OPTIONS" ? "" : "the request target must be a path\n",
-    );
+  if (hostHeaders(req) > 1) return plain(res, 400, "the request has more than one Host header\n");
+  // "OPTIONS *" asks about the server as a whole; an absolute-form target is for proxies.
+  if (method === "OPTIONS" && url === "*") {
+    res.writeHead(200, { "Content-Length": "0" }).end();
     return;
   }
+  if (!url.startsWith("/")) return plain(res, 400, "the request target must be a path\n");
   const cut = url.indexOf("?");
   const path = cut < 0 ? url : url.slice(0, cut);
   const query = cut < 0 ? "" : url.slice(cut);
