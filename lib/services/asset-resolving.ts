@@ -2,10 +2,10 @@
 import { LRUCache } from "lru-cache";
 import { parseAssetPath } from "../domain/asset-path.ts";
 import { resolveRecipe } from "../domain/recipe.ts";
-import type { Recipe } from "../domain/recipe-types.ts";
+import type { Recipe, SigningIdentity } from "../domain/recipe-types.ts";
 import type { Release } from "../domain/release.ts";
 import { versionTag } from "../domain/versions.ts";
-import { notFound } from "../errors/app-error.ts";
+import { AppError, notFound } from "../errors/app-error.ts";
 import type { BuildPlan } from "../imager/types.ts";
 import type { AssetRequest, ReleaseService, ResolvedAsset, SchematicService } from "./contracts.ts";
 
@@ -16,20 +16,24 @@ export interface AssetResolvingOptions {
   releases: ReleaseService;
   planAsset: (recipe: Recipe) => BuildPlan;
   externalUrl: string;
+  /** Null when SecureBoot is off. */
+  signing: SigningIdentity | null;
 }
 
 /** Schematic (404), version syntax (400), path grammar (400), version existence (404), enhancement (400), plan (501). */
 export function createAssetResolving(
   options: AssetResolvingOptions,
 ): (request: AssetRequest) => Promise<ResolvedAsset> {
-  const { schematics, releases, planAsset, externalUrl } = options;
+  const { schematics, releases, planAsset, externalUrl, signing } = options;
   const memory = new LRUCache<string, { release: Release; resolved: ResolvedAsset }>({ max: ENTRIES });
   return async ({ schematicId, version: written, path }) => {
     const stored = await schematics.find(schematicId);
     if (stored === null) throw notFound(`schematic ID "${schematicId}" not found`, UNKNOWN_SCHEMATIC);
     const version = versionTag(written);
     const profile = parseAssetPath(path);
-    const release = await releases.require(version);
+    const release = await releases.require(version).catch((error: unknown) => {
+      throw withKernelContext(error);
+    });
     const name = `${schematicId}/${version}/${path}`;
     const known = memory.get(name);
     // The same release object means the same digests: the plan cannot have changed.
@@ -42,6 +46,8 @@ export function createAssetResolving(
       schematicText: stored.canonical,
       release,
       externalUrl,
+      secureBootEnabled: signing !== null,
+      ...(signing === null ? {} : { signing }),
     });
     const plan = planAsset(recipe);
     const resolved = { schematicId, version, path, profile, plan, assetKey: plan.key };
@@ -51,3 +57,9 @@ export function createAssetResolving(
 }
 
 const UNKNOWN_SCHEMATIC = { hint: "POST the schematic to /schematics first; the reply holds its ID." };
+
+/** An unknown version is told as clients know it: the kernel is what every asset needs first. */
+function withKernelContext(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== "not_found") return error;
+  return new AppError(error.code, `failed to get kernel: ${error.message}`, error.extra);
+}
