@@ -16,6 +16,8 @@ const OCI_CODES: Partial<Record<ErrorCode, string>> = {
   unauthenticated: "UNAUTHORIZED",
   forbidden: "DENIED",
   rate_limited: "TOOMANYREQUESTS",
+  not_implemented: "UNSUPPORTED",
+  queue_full: "TOOMANYREQUESTS",
 };
 
 /** Anything that is not an AppError becomes "internal": the cause is for the log, never for the reply. */
@@ -89,6 +91,7 @@ export function failureReply(thrown: unknown, dialect: Dialect, requestId: strin
   }
   if (dialect === "oci") {
     headers["Content-Type"] = "application/json";
+    headers["Docker-Distribution-Api-Version"] = "registry/2.0";
     return { status: error.status, headers, body: ociBody(error, requestId) };
   }
   headers["Content-Type"] = "text/plain; charset=utf-8";

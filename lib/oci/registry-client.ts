@@ -30,6 +30,10 @@ export interface RegistryClient {
   headManifest(repository: string, reference: string, signal?: AbortSignal): Promise<string | null>;
   /** Manifest of a tag or digest, its bytes checked against the digest; null when there is none. */
   getManifest(repository: string, reference: string, signal?: AbortSignal): Promise<ResolvedManifest | null>;
+  /** Answer to HEAD of a blob, without body: any status that is an answer. */
+  headBlob(repository: string, digest: string, signal?: AbortSignal): Promise<RegistryResponse>;
+  /** Answer for the referrers of a digest: any status that is an answer. */
+  openReferrers(repository: string, digest: string, signal?: AbortSignal): Promise<RegistryResponse>;
   /** Answer for a blob from `offset` on: 206, 200 (whole blob again) or 416; not_found when there is no such blob. */
   openBlob(
     repository: string,
@@ -54,6 +58,9 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     tags: (repository, signal) => listTags(ask, options.registry, repository, signal),
     headManifest: (repository, reference, signal) => headManifest(ask, repository, reference, signal),
     getManifest: (repository, reference, signal) => getManifest(ask, repository, reference, signal),
+    headBlob: (repository, digest, signal) => askDigest(ask, "HEAD", "blobs", { repository, digest, signal }),
+    openReferrers: (repository, digest, signal) =>
+      askDigest(ask, "GET", "referrers", { repository, digest, signal }),
     openBlob: (repository, digest, offset, signal) =>
       openBlob(ask, options.registry, { repository, digest, offset, signal }),
   };
@@ -165,6 +172,17 @@ async function listTags(ask: Ask, registry: string, repository: string, signal: 
     query = next;
   }
   return [...tags];
+}
+
+async function askDigest(
+  ask: Ask,
+  method: "GET" | "HEAD",
+  resource: "blobs" | "referrers",
+  { repository, digest, signal }: { repository: string; digest: string; signal: AbortSignal | undefined },
+): Promise<RegistryResponse> {
+  if (!isDigest(digest)) throw invalidInput(`${JSON.stringify(digest)} is not a SHA-256 digest`);
+  const what = imageName(repository, digest);
+  return ask({ method, repository, path: `${resource}/${digest}`, what, headers: {}, signal });
 }
 
 async function openBlob(

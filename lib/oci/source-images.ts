@@ -16,7 +16,15 @@ import {
   type RegistryClientOptions,
 } from "./registry-client.ts";
 import { loadTrustedKey } from "./signature.ts";
-import type { Descriptor, ExtractedTree, ExtractOptions, PlatformImage, SourceImages } from "./types.ts";
+import { findBlob, findReferrers } from "./source-mirror.ts";
+import type {
+  Descriptor,
+  ExtractedTree,
+  ExtractOptions,
+  PlatformImage,
+  SourceImages,
+  SourceMirror,
+} from "./types.ts";
 
 export interface SourceImagesOptions extends RegistryClientOptions {
   /** "off" trusts the registry; "key" takes only images signed by the key in this PEM file. */
@@ -32,7 +40,7 @@ export interface SourceImagesOptions extends RegistryClientOptions {
 const PARALLEL_DOWNLOADS = 8;
 
 /** Opens the source registry; nothing is asked of it yet. invalid_input when the address or the key file is unusable. */
-export function createSourceImages(options: SourceImagesOptions): SourceImages {
+export function createSourceImages(options: SourceImagesOptions): SourceImages & SourceMirror {
   const client = createRegistryClient(options);
   const blobs = new BlobCache({
     dir: options.cacheDir,
@@ -70,6 +78,8 @@ export function createSourceImages(options: SourceImagesOptions): SourceImages {
       if (digest !== null) await verifier?.require(repository, digest, signal);
       return digest;
     },
+    findBlob: (repository, digest, signal) => findBlob(client, repository, digest, signal),
+    findReferrers: (repository, digest, signal) => findReferrers(client, repository, digest, signal),
     platformManifest,
     blob: fetchBlob,
     async extract(repository, digest, arch, dir, extractOptions = {}) {

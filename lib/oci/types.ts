@@ -68,6 +68,14 @@ export interface SourceImages {
   ): Promise<ExtractedTree>;
 }
 
+/** Questions that only passing images on needs. */
+export interface SourceMirror {
+  /** Size of a blob that the repository has, null when it has none. */
+  findBlob(repository: string, digest: string, signal?: AbortSignal): Promise<{ sizeBytes: number } | null>;
+  /** The index of what says something about a manifest; null when the registry has no such list. */
+  findReferrers(repository: string, digest: string, signal?: AbortSignal): Promise<ResolvedManifest | null>;
+}
+
 export interface ExtractOptions {
   /** Cleaned relative path ("usr/install/amd64/vmlinuz"); true keeps the entry. Default: all. */
   filter?: (path: string) => boolean;

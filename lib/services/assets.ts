@@ -32,6 +32,7 @@ export function createAssetService(options: AssetServiceOptions): AssetService {
     start: (asset, { requestId }) => start(options, asset, requestId),
     inline: inlineBytes,
     open: (asset, range, signal) => ready.open(asset, range, signal),
+    discard: (asset) => ready.forget(asset),
   };
 }
 

@@ -7,6 +7,8 @@ import type { CatalogExtension, CatalogOverlay, Release } from "../domain/releas
 import type { Schematic } from "../domain/schematic-types.ts";
 import type { BuildPlan, Phase } from "../imager/types.ts";
 import type { ByteRange } from "../storage/object-store.ts";
+import type { ChecksumService, LockService, SbomService, SigningService } from "./evidence-contracts.ts";
+import type { RegistryService } from "./registry-contracts.ts";
 
 // ---- schematics
 
@@ -150,6 +152,8 @@ export interface AssetService {
   /** Small texts (cmdline) whose bytes need no worker: made in place and cached; null for every other kind. */
   inline(asset: ResolvedAsset): Uint8Array | null;
   open(asset: ReadyAsset, range?: ByteRange, signal?: AbortSignal): Promise<Readable>;
+  /** Forgets an asset that turned out to be worth nothing, so that the next request builds it again. */
+  discard(asset: ReadyAsset): Promise<void>;
 }
 
 export interface BuildService {
@@ -171,6 +175,30 @@ export interface PxeService {
   script(request: { schematicId: string; version: string; platarch: string }): Promise<string>;
 }
 
+// ---- keys
+
+export interface KeyService {
+  /** What SecureBoot images are signed with. not_found when SecureBoot is off. */
+  signingCertificate(): { pem: string; der: Uint8Array };
+}
+
+// ---- talosctl
+
+export interface TalosctlFile {
+  name: string;
+  sizeBytes: number;
+  /** Lower-case hex. */
+  sha256: string;
+}
+
+export interface TalosctlService {
+  /** Files of a release, sorted by name; none for releases older than 1.11. Errors as ReleaseService.require. */
+  list(version: string, signal?: AbortSignal): Promise<{ version: string; files: TalosctlFile[] }>;
+  /** not_found for names outside the list. */
+  require(version: string, name: string, signal?: AbortSignal): Promise<TalosctlFile>;
+  open(file: TalosctlFile, range?: ByteRange, signal?: AbortSignal): Promise<Readable>;
+}
+
 // ---- health
 
 export interface HealthCheck {
@@ -190,5 +218,12 @@ export interface Services {
   assets: AssetService;
   builds: BuildService;
   pxe: PxeService;
+  registry: RegistryService;
+  talosctl: TalosctlService;
+  keys: KeyService;
+  signing: SigningService;
+  checksums: ChecksumService;
+  sboms: SbomService;
+  locks: LockService;
   health: HealthService;
 }

@@ -15,6 +15,7 @@ const TRUST_MS = 30_000;
 export interface ReadyAssets {
   find(assetKey: string): Promise<ReadyAsset | null>;
   open(asset: ReadyAsset, range?: ByteRange, signal?: AbortSignal): Promise<Readable>;
+  forget(asset: ReadyAsset): Promise<void>;
 }
 
 export interface ReadyAssetsOptions {
@@ -33,6 +34,7 @@ export function createReadyAssets({ assets, store, usage }: ReadyAssetsOptions):
   }
 
   return {
+    forget,
     async find(assetKey) {
       const hit = trusted.get(assetKey);
       if (hit !== undefined) {

@@ -1,0 +1,57 @@
+/** Joins what the registry and the talosctl downloads need. */
+import path from "node:path";
+import type { Database } from "./db/client.ts";
+import { createRegistryRepository } from "./db/registry-repository.ts";
+import type { SigningIdentity } from "./domain/recipe-types.ts";
+import { planInstallerManifest } from "./imager/plan.ts";
+import type { SourceImages, SourceMirror } from "./oci/types.ts";
+import { createAssetResolving } from "./services/asset-resolving.ts";
+import type {
+  AssetService,
+  ReleaseService,
+  SchematicService,
+  TalosctlService,
+} from "./services/contracts.ts";
+import { createRegistryService } from "./services/registry.ts";
+import type { ImageEvidence, RegistryService } from "./services/registry-contracts.ts";
+import { createInstallers } from "./services/registry-installers.ts";
+import { createRegistrySource } from "./services/registry-source.ts";
+import { createTalosctlService } from "./services/talosctl.ts";
+import type { ObjectStore } from "./storage/object-store.ts";
+
+export interface RegistrySideOptions {
+  db: Database;
+  store: ObjectStore;
+  images: SourceImages & SourceMirror;
+  assets: AssetService;
+  schematics: SchematicService;
+  releases: ReleaseService;
+  externalUrl: string;
+  dataDir: string;
+  signing: SigningIdentity | null;
+  /** Signs new images; without it they are published as they are. */
+  evidence?: ImageEvidence;
+}
+
+/** Both are stateless but for short memories, so any number of web processes may have them. */
+export function createRegistrySide(options: RegistrySideOptions): {
+  registry: RegistryService;
+  talosctl: TalosctlService;
+} {
+  const { db, store, images, assets, schematics, releases, externalUrl, signing } = options;
+  const rows = createRegistryRepository(db);
+  const resolve = createAssetResolving({
+    ...{ schematics, releases, externalUrl, signing },
+    planAsset: planInstallerManifest,
+  });
+  const evidence = options.evidence ?? null;
+  const installers = createInstallers({
+    ...{ assets, images, store, rows, evidence, schematics, releases, resolve },
+  });
+  const source = createRegistrySource({ images, store, rows });
+  const scratchDir = path.join(options.dataDir, "scratch");
+  return {
+    registry: createRegistryService({ installers, source }),
+    talosctl: createTalosctlService({ releases, images, store, scratchDir }),
+  };
+}

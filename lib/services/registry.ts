@@ -1,0 +1,68 @@
+/** The registry under /v2: installers built here and images of the source, behind one set of questions. */
+import { z } from "zod";
+import type { RegistryRequest } from "../domain/registry-path.ts";
+import { isDigest } from "../oci/reference.ts";
+import { acceptsIndex } from "./registry-accept.ts";
+import type { RegistryCall, RegistryDocument, RegistryService, TagPage } from "./registry-contracts.ts";
+import type { Installers } from "./registry-installers.ts";
+import type { RegistrySource } from "./registry-source.ts";
+
+const indexSchema = z.object({
+  manifests: z.array(
+    z.object({
+      digest: z.string(),
+      platform: z.object({ architecture: z.string(), os: z.string() }).nullish(),
+    }),
+  ),
+});
+
+/** Joins the two halves. */
+export function createRegistryService(halves: {
+  installers: Installers;
+  source: RegistrySource;
+}): RegistryService {
+  const { installers, source } = halves;
+  const manifest = (request: RegistryRequest, reference: string, call: RegistryCall) =>
+    request.target.kind === "source"
+      ? source.manifest(request.target, reference, call.signal)
+      : installers.manifest(request.target, reference, call);
+  return {
+    async manifest(request, call) {
+      const found = await manifest(request, request.reference, call);
+      if (isDigest(request.reference) || acceptsIndex(call.accept)) return found;
+      const digest = defaultPlatform(found);
+      return digest === null ? found : manifest(request, digest, call);
+    },
+    async blob({ target, reference }, call) {
+      return target.kind === "source"
+        ? source.blob(target, reference, call.signal)
+        : installers.blob(target, reference);
+    },
+    async referrers({ target, reference }, call) {
+      return target.kind === "source"
+        ? source.referrers(target, reference, call.artifactType, call.signal)
+        : installers.referrers(target, reference, call.artifactType);
+    },
+    async tags({ target }, call) {
+      const all =
+        target.kind === "source" ? await source.tags(target, call.signal) : await installers.tags(target);
+      return page(target.repository, [...all].sort(), call);
+    },
+  };
+}
+
+/** The image that a client without any idea of indexes gets: linux/amd64, as registries have always done. */
+function defaultPlatform(document: RegistryDocument): string | null {
+  const index = indexSchema.safeParse(JSON.parse(Buffer.from(document.bytes).toString("utf8")));
+  if (!index.success) return null;
+  const entry = index.data.manifests.find(
+    ({ platform }) => platform?.os === "linux" && platform.architecture === "amd64",
+  );
+  return entry?.digest ?? null;
+}
+
+function page(name: string, tags: string[], { last, most }: { last?: string; most?: number }): TagPage {
+  const rest = last === undefined ? tags : tags.filter((tag) => tag > last);
+  const shown = most === undefined ? rest : rest.slice(0, most);
+  return { name, tags: shown, more: shown.length < rest.length };
+}
