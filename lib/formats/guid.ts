@@ -25,9 +25,13 @@ export const guidText = (bytes: Uint8Array): string => toText(reorder(bytes));
  * The fixed GUID of a label: a UUIDv8 (RFC 9562 section 5.8) from SHA-256 over the nil namespace and the label,
  * so that every image of every machine carries the same ones.
  */
-export function guidFromLabel(label: string): string {
-  const bytes = sha256(concatBytes(new Uint8Array(16), utf8ToBytes(label))).slice(0, 16);
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
+export const guidFromLabel = (label: string): string =>
+  hashedGuid(new Uint8Array(16), utf8ToBytes(label), 0x80);
+
+/** A GUID from SHA-256 over a namespace of 16 bytes and a name; `version` is the upper half of byte 6, as 0x40 or 0x80. */
+export function hashedGuid(namespace: Uint8Array, name: Uint8Array, version: number): string {
+  const bytes = sha256(concatBytes(namespace, name)).slice(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | version;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   return toText(bytes);
 }

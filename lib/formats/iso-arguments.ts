@@ -21,6 +21,8 @@ export interface IsoDescription {
   date: string;
   /** The same moment in seconds since 1970. */
   epoch: number;
+  /** True: signed files, which only their owner may read in the ISO's tree. */
+  signed: boolean;
   /** Null for releases whose ISOs carry no name. */
   label: { volumeId: string; volumeSetId: string } | null;
 }
@@ -73,7 +75,7 @@ function layoutArguments(iso: IsoDescription): string[] {
         ...appendedEsp(esp),
       ];
     case "uefi":
-      return [...appendedEsp(esp), ...modes("0755", "0644")];
+      return [...appendedEsp(esp), ...modes("0755", iso.signed ? "0600" : "0644")];
   }
 }
 
@@ -85,6 +87,7 @@ export function xorrisoArguments(iso: IsoDescription): string[] {
     ...["--sort-weight-list", iso.weights, "-o", iso.out],
     ...iso.grafts.map(({ path, source }) => `${escapeGraft(path)}=${escapeGraft(source)}`),
     "--",
+    ...(iso.signed ? ["-chmod", "0644", "/loader/loader.conf", "--"] : []),
     ...(iso.variant === "uefi" ? ["-chmod", "0444", "/loader/random-seed", "--"] : []),
     ...["-volume_date", "all_file_dates", `=${iso.epoch}`, "-volume_date", "uuid", iso.date],
     ...(iso.label ? ["-volid", iso.label.volumeId, "-volset-id", iso.label.volumeSetId] : []),

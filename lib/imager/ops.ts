@@ -14,6 +14,11 @@ export const OP_VERSIONS = {
   "module-index": 1,
   initramfs: 1,
   uki: 1,
+  // SecureBoot
+  "bank-digests": 1,
+  "sign-efi": 1,
+  enrollment: 1,
+  // more boot files
   "grub-iso": 1,
   iso: 1,
   // disk images
@@ -24,11 +29,11 @@ export const OP_VERSIONS = {
   qcow2: 1,
   packed: 1,
   "packed-part": 1,
-} as const satisfies Record<string, number>;
-
-export type OpName = keyof typeof OP_VERSIONS;
   // installers
   "installer-layer": 1,
   "overlay-layer": 1,
   "installer-archive": 1,
   "installer-manifest": 1,
+} as const satisfies Record<string, number>;
+
+export type OpName = keyof typeof OP_VERSIONS;

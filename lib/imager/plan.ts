@@ -81,8 +81,6 @@ const missing = (what: string): AppError =>
 /** Kernel and command line are the same with and without an overlay, and a kernel the same with and without SecureBoot. */
 function refuseWhatIsMissing({ profile, overlay }: Recipe): void {
   if (profile.kind === "kernel" || profile.kind === "cmdline") return;
-  if (profile.kind === "installer") throw missing("installer images");
-  if (profile.secureboot) throw missing("SecureBoot images");
   if (overlay !== null) throw missing(`images with the board overlay ${overlay.entry.name}`);
 }
 

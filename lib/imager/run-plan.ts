@@ -179,6 +179,7 @@ async function runStep(walk: Walk, step: PlanStep, needs: Product[]): Promise<Pr
     dir,
     run: walk.options.run,
     signal: walk.signal,
+    keys: walk.options.keys ?? null,
     log: (line) => onProgress({ type: "log", line }),
     progress: (percent, note) =>
       onProgress({

@@ -1,6 +1,9 @@
 /** The imager's two halves meet here: a plan is pure data, a step turns it into bytes through one door to the world. */
 import type { Arch, AssetProfile } from "../domain/asset.ts";
+import type { SigningIdentity } from "../domain/recipe-types.ts";
 import type { RunTool } from "../exec/run.ts";
+import type { SecureBootVariable } from "../formats/efi-auth.ts";
+import type { PcrBank } from "../formats/pcr-policy.ts";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -41,11 +44,11 @@ export interface BuildPlan {
   inputs: PlanInput[];
   /** Topological order; the last one gives the asset. */
   steps: PlanStep[];
+  /** Name under which the asset is kept, where it is not the file that the profile names. */
+  fileName?: string;
   /** Key of the last step: the asset key. */
   key: string;
 }
-  /** Name under which the asset is kept, where it is not the file that the profile names. */
-  fileName?: string;
 
 export const PHASES = [
   "fetch",
@@ -69,9 +72,6 @@ export interface Product {
   shape: "file" | "tree";
   /** Side data of image trees: SELinux labels by relative path. */
   selinuxLabels?: Record<string, string>;
-}
-
-export interface StepContext {
   /** Files that the product names by digest (sha256:<hex>) and that have to be kept with it. Only of a plan's last step. */
   blobs?: { path: string; digest: string }[];
 }
@@ -94,6 +94,9 @@ export interface SigningKeys {
   };
   /** Ready-made .auth files, used instead of made ones. */
   databases: Record<SecureBootVariable, Uint8Array> | null;
+}
+
+export interface StepContext {
   /** Fresh scratch folder of this step; the step's output is written in it. */
   dir: string;
   run: RunTool;
@@ -102,6 +105,8 @@ export interface SigningKeys {
   log: (line: string) => void;
   /** 0 to 100 within this step. */
   progress: (percent: number, note?: string) => void;
+  /** Null or missing where nothing can be signed. */
+  keys?: SigningKeys | null;
 }
 
 /** A step: pure in its bytes, given params and needs. Returns its product inside ctx.dir. */
@@ -133,4 +138,6 @@ export interface RunPlanOptions {
   fetchInput: (input: PlanInput, dir: string, signal: AbortSignal) => Promise<Product>;
   onProgress: (event: BuildProgress) => void;
   signal: AbortSignal;
+  /** For SecureBoot plans. */
+  keys?: SigningKeys | null;
 }

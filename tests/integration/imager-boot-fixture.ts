@@ -10,7 +10,7 @@ import type { Recipe } from "../../lib/domain/recipe-types.ts";
 import { createRunTool } from "../../lib/exec/run.ts";
 import { planAsset } from "../../lib/imager/plan.ts";
 import { runPlan } from "../../lib/imager/run-plan.ts";
-import type { BuildProgress, PartCache, PlanInput, Product } from "../../lib/imager/types.ts";
+import type { BuildProgress, PartCache, PlanInput, Product, SigningKeys } from "../../lib/imager/types.ts";
 import { noise } from "./imager-disk-fixture.ts";
 
 const execute = promisify(execFile);
@@ -78,7 +78,7 @@ export interface BootWorkshop {
 }
 
 /** A scratch folder with the inputs of a small release. */
-export async function bootWorkshop(): Promise<BootWorkshop> {
+export async function bootWorkshop(keys: SigningKeys | null = null): Promise<BootWorkshop> {
   const dir = await mkdtemp(join(tmpdir(), "imager-boot-"));
   await writeInputs(dir);
   const trees = new Map<string, Product>();
@@ -101,6 +101,7 @@ export async function bootWorkshop(): Promise<BootWorkshop> {
         parts: folderParts(join(dir, "parts", cache)),
         fetchInput: (input) => Promise.resolve(findInput(dir, trees, input)),
         onProgress: (event) => events.push(event),
+        keys,
         signal,
       });
       return { product, events };

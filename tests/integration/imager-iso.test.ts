@@ -3,6 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Recipe } from "../../lib/domain/recipe-types.ts";
+import { testKeys } from "../fixtures/secure-boot.ts";
 import { vectorFile } from "../fixtures/vector-files.ts";
 import { type BootWorkshop, bootRecipe, bootWorkshop, sha256, tool } from "./imager-boot-fixture.ts";
 
@@ -24,9 +25,16 @@ interface RecordedIso {
 }
 const recordedIsos = vectorFile<{ iso: Record<string, RecordedIso> }>("layout.json").iso;
 
+const signer = await testKeys();
+const secure: Partial<Recipe> = {
+  profile: { ...bootRecipe("iso").profile, secureboot: true },
+  signing: signer.keys.identity,
+  bootloader: "sd-boot",
+};
+
 let shop: BootWorkshop;
 beforeAll(async () => {
-  shop = await bootWorkshop();
+  shop = await bootWorkshop(signer.keys);
 });
 afterAll(() => shop?.close());
 
@@ -40,6 +48,8 @@ const CASES: [name: string, changes: Partial<Recipe>][] = [
     { bootloader: "sd-boot", profile: { ...bootRecipe("iso").profile, arch: "arm64" } },
   ],
   ["v1.13.0 metal-amd64.iso bootloader sd-boot", { bootloader: "sd-boot" }],
+  ["v1.9.5 metal-amd64-secureboot.iso", { ...secure, version: "v1.9.5", bootloader: null }],
+  ["v1.13.0 metal-amd64-secureboot.iso", secure],
   [
     "v1.13.0 metal-amd64.iso bootloader grub",
     { bootloader: "grub", extraKernelArgs: ['a="x y"', "c=$d&e;{f}|g<h>\\i"] },

@@ -3,6 +3,7 @@ import { composeCmdline, wipeArgument } from "../../domain/cmdline.ts";
 import { quirks } from "../../domain/quirks.ts";
 import type { Bootloader, Recipe } from "../../domain/recipe-types.ts";
 import { AppError } from "../../errors/app-error.ts";
+import { SECURE_BOOT_VARIABLES } from "../../formats/efi-auth.ts";
 import type { GptPartition } from "../../formats/gpt.ts";
 import { grubDiskConfig } from "../../formats/grub-disk-config.ts";
 import { guidFromLabel } from "../../formats/guid.ts";
@@ -13,6 +14,7 @@ import type { PlanBuilder } from "./builder.ts";
 import { DISK_GUID, diskPartitions, effectiveBootloader } from "./disk-layout.ts";
 import { addInitramfs } from "./initramfs.ts";
 import { addKernel, addSdBoot, addStockInitramfs } from "./inputs.ts";
+import { addEnrollment, signingOf } from "./secure-boot.ts";
 import { addUki } from "./uki.ts";
 
 /** META tag that tells the first boot to drop the boot loader that was not used. */
@@ -46,7 +48,6 @@ function diskFacts(recipe: Recipe): DiskFacts {
   const loader = effectiveBootloader(bootloader, profile);
   if (recipe.overlay !== null) throw missing("disk images with a board overlay");
   if (profile.disk.format === "ova") throw missing("disk images in the format ova");
-  if (profile.secureboot) throw missing("SecureBoot disk images");
   const partitions = diskPartitions(version, loader);
   return {
     recipe,
@@ -127,7 +128,7 @@ function addEsp(b: PlanBuilder, facts: DiskFacts): string {
     : [
         { path: `EFI/Linux/Talos-${recipe.version}.efi`, need: 0 },
         { path: loaderPath, need: 1 },
-        { path: "loader/loader.conf", text: loaderConf(null) },
+        ...enrolledFiles(b, recipe, needs),
       ];
   return b.step({
     id: "esp",
@@ -138,6 +139,23 @@ function addEsp(b: PlanBuilder, facts: DiskFacts): string {
     needs,
     part: false,
   });
+}
+
+/** loader.conf, and the keys to enroll unless the schematic wants none; adds their step to `needs`. */
+function enrolledFiles(b: PlanBuilder, recipe: Recipe, needs: string[]): Json[] {
+  const signing = signingOf(recipe);
+  const settings = (enroll: string | null): Json => ({
+    path: "loader/loader.conf",
+    text: loaderConf(enroll),
+  });
+  if (signing === null || recipe.enrollKeys === "off") return [settings(null)];
+  const keys = needs.push(addEnrollment(b, recipe, signing)) - 1;
+  const files = SECURE_BOOT_VARIABLES.map((name) => ({
+    path: `loader/keys/auto/${name}.auth`,
+    need: keys,
+    member: `${name}.auth`,
+  }));
+  return [settings(recipe.enrollKeys), ...files];
 }
 
 function ukiProfiles({

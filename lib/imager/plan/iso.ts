@@ -7,6 +7,7 @@ import type { IsoVariant } from "../../formats/iso-arguments.ts";
 import type { PlanBuilder } from "./builder.ts";
 import { addInitramfs } from "./initramfs.ts";
 import { addKernel, addSdBoot } from "./inputs.ts";
+import { addEnrollment, signingOf } from "./secure-boot.ts";
 import { addUki } from "./uki.ts";
 
 /** The variant of an ISO. invalid_input when the boot loader is not resolved where it counts (from 1.12). */
@@ -37,11 +38,13 @@ export function addIso(b: PlanBuilder, recipe: Recipe): string {
     });
   }
   const commandLine = composeCmdline(recipe);
+  const signing = signingOf(recipe);
   const needs = [
     ...(variant === "uefi" ? [] : [addKernel(b, recipe), addInitramfs(b, recipe), addGrubIso(b, variant)]),
     ...(variant === "grub"
       ? []
       : [addSdBoot(b, recipe), addUki(b, recipe, commandLine, isoProfiles(recipe, commandLine))]),
+    ...(signing === null ? [] : [addEnrollment(b, recipe, signing)]),
   ];
   return b.step({
     id: "iso",
@@ -54,6 +57,7 @@ export function addIso(b: PlanBuilder, recipe: Recipe): string {
       arch: profile.arch,
       commandLine,
       enroll: profile.secureboot ? recipe.enrollKeys : "off",
+      ...(signing === null ? {} : { keys: true }),
     },
     needs,
     part: false,

@@ -3,6 +3,7 @@ import type { Recipe } from "../../domain/recipe-types.ts";
 import type { PlanBuilder } from "./builder.ts";
 import { addInitramfs } from "./initramfs.ts";
 import { addKernel, addSdStub } from "./inputs.ts";
+import { addBankDigests, signingOf } from "./secure-boot.ts";
 
 /** A further boot entry inside the UKI (from 1.10): the base command line with something appended. */
 export interface UkiProfile {
@@ -14,20 +15,26 @@ export interface UkiProfile {
 
 /**
  * Adds the UKI step and what it needs; gives its id. `commandLine` is the base line; `profiles` are the entries
- * after "main" and must be empty where the version has no UKI profiles.
+ * after "main" and must be empty where the version has no UKI profiles. With SecureBoot the image is signed, and
+ * measurements of each profile are signed into it.
  */
 export function addUki(b: PlanBuilder, recipe: Recipe, commandLine: string, profiles: UkiProfile[]): string {
+  const signing = signingOf(recipe);
+  const kernel = addKernel(b, recipe);
+  const initramfs = addInitramfs(b, recipe);
+  const measured = signing === null ? [] : [addBankDigests(b, kernel), addBankDigests(b, initramfs)];
   return b.step({
     id: "uki",
     op: "uki",
     phase: "uki",
-    title: "Put stub, kernel, initramfs and command line into one EFI program",
+    title: `Put stub, kernel, initramfs and command line into one${signing === null ? "" : " signed"} EFI program`,
     params: {
       version: recipe.version,
       commandLine,
       profiles: profiles.map(({ id, title, commandLine: line }) => ({ id, title, commandLine: line })),
+      ...(signing === null ? {} : { certificate: signing.certificate, pcrKey: signing.pcrKey }),
     },
-    needs: [addSdStub(b, recipe), addKernel(b, recipe), addInitramfs(b, recipe)],
+    needs: [addSdStub(b, recipe), kernel, initramfs, ...measured],
     part: true,
   });
 }

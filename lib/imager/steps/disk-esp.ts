@@ -6,8 +6,8 @@ import { listParam, need, numberParam, textParam } from "../params.ts";
 import type { Product, StepFunction } from "../types.ts";
 
 /**
- * Params: sizeBytes, sectorSize (512 or 4096) and files, a list of { path, need } or { path, text }; a file's content
- * is the product number `need`, or the text. Folders are made in the order in which paths mention them. mtools takes
+ * Params: sizeBytes, sectorSize (512 or 4096) and files, a list of { path, need, member } or { path, text }; a file's
+ * content is the product number `need` (its `member` when that is a folder), or the text. Folders are made in the order in which paths mention them. mtools takes
  * its clock from the environment, so dates inside the file system are fixed.
  */
 export const diskEsp: StepFunction = async (params, needs, ctx) => {
@@ -47,7 +47,10 @@ async function contentOf(
   needs: readonly Product[],
   scratch: string,
 ): Promise<string> {
-  if (file.text === undefined) return need(needs, numberParam(file, "need")).path;
+  if (file.text === undefined) {
+    const { path } = need(needs, numberParam(file, "need"));
+    return file.member === undefined ? path : join(path, textParam(file, "member"));
+  }
   await writeFile(scratch, textParam(file, "text"));
   return scratch;
 }

@@ -1,23 +1,26 @@
 /** Which function does which operation of a plan. */
 import type { OpName } from "../ops.ts";
 import type { StepFunction } from "../types.ts";
+import { bankDigestsStep } from "./bank-digests.ts";
 import { bootImage } from "./boot-image.ts";
 import { commandLineStep } from "./command-line.ts";
 import { copyStep } from "./copy.ts";
 import { diskEsp } from "./disk-esp.ts";
 import { diskImage } from "./disk-image.ts";
+import { enrollmentStep } from "./enrollment.ts";
 import { extensionStep } from "./extension.ts";
 import { grubCore } from "./grub-core.ts";
 import { grubIsoStep } from "./grub-iso.ts";
 import { initramfsStep } from "./initramfs.ts";
-import { isoStep } from "./iso.ts";
-import { embeddedConfigStep, schematicExtensionStep } from "./made-extensions.ts";
 import { installerArchiveStep, installerManifestStep } from "./installer-image.ts";
 import { installerLayerStep } from "./installer-layer.ts";
+import { isoStep } from "./iso.ts";
+import { embeddedConfigStep, schematicExtensionStep } from "./made-extensions.ts";
 import { moduleIndexStep } from "./module-index.ts";
+import { overlayLayerStep } from "./overlay-layer.ts";
 import { packed, packedPart } from "./packed.ts";
 import { qcow2 } from "./qcow2.ts";
-import { overlayLayerStep } from "./overlay-layer.ts";
+import { signEfiStep } from "./sign-efi.ts";
 import { ukiStep } from "./uki.ts";
 
 /** Every operation has its function; a missing one does not compile. */
@@ -30,6 +33,9 @@ export const STEPS: Readonly<Record<OpName, StepFunction>> = {
   "module-index": moduleIndexStep,
   initramfs: initramfsStep,
   uki: ukiStep,
+  "bank-digests": bankDigestsStep,
+  "sign-efi": signEfiStep,
+  enrollment: enrollmentStep,
   "grub-iso": grubIsoStep,
   iso: isoStep,
   "disk-esp": diskEsp,
@@ -39,13 +45,13 @@ export const STEPS: Readonly<Record<OpName, StepFunction>> = {
   qcow2,
   packed,
   "packed-part": packedPart,
+  "installer-layer": installerLayerStep,
+  "overlay-layer": overlayLayerStep,
+  "installer-archive": installerArchiveStep,
+  "installer-manifest": installerManifestStep,
 };
 
 /** The function of an operation, null for a name that no plan of this version uses. */
 export function findStep(op: string): StepFunction | null {
   return Object.hasOwn(STEPS, op) ? STEPS[op as OpName] : null;
 }
-  "installer-layer": installerLayerStep,
-  "overlay-layer": overlayLayerStep,
-  "installer-archive": installerArchiveStep,
-  "installer-manifest": installerManifestStep,

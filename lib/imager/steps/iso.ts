@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Arch } from "../../domain/asset.ts";
 import { ARCHES } from "../../domain/asset.ts";
 import { quirks } from "../../domain/quirks.ts";
+import { SECURE_BOOT_VARIABLES } from "../../formats/efi-auth.ts";
 import { ISO_VARIANTS, xorrisoArguments } from "../../formats/iso-arguments.ts";
 import { isoGrubConfig, isoVolumeId } from "../../formats/iso-texts.ts";
 import { loaderConf } from "../../formats/loader-conf.ts";
@@ -11,6 +12,7 @@ import { EPOCH_ENVIRONMENT, ISO_DATE, SOURCE_DATE_EPOCH } from "../epoch.ts";
 import { grubModules } from "../grub-modules.ts";
 import { choiceParam, need, textParam } from "../params.ts";
 import type { Product, StepContext, StepFunction } from "../types.ts";
+import { SIGNING_CERTIFICATE } from "./enrollment.ts";
 import { type EspFile, writeIsoEsp } from "./esp-image.ts";
 import { GRUB_ELTORITO, GRUB_HYBRID_MBR } from "./grub-platforms.ts";
 
@@ -21,9 +23,9 @@ const RANDOM_SEED = "loader/random-seed";
 const RANDOM_SEED_BYTES = 32;
 
 /**
- * Params: version, variant, arch, commandLine, enroll.
+ * Params: version, variant, arch, commandLine, enroll, keys (SecureBoot only).
  * Needs, by variant: grub: kernel, initramfs, GRUB tree; hybrid: the same, then systemd-boot and UKI;
- * uefi: systemd-boot and UKI.
+ * uefi: systemd-boot and UKI, then with keys the folder of what firmware enrolls.
  */
 export const isoStep: StepFunction = async (params, needs, ctx) => {
   const version = textParam(params, "version");
@@ -36,6 +38,7 @@ export const isoStep: StepFunction = async (params, needs, ctx) => {
     const loader = variant === "uefi" ? needs : needs.slice(3);
     const name = EFI_FALLBACK[choiceParam(params, "arch", ARCHES)];
     const files = await systemdBootFiles(version, name, textParam(params, "enroll"), loader, ctx);
+    if (params.keys === true) files.others.push(...enrollmentFiles(need(loader, 2).path));
     esp = await writeIsoEsp({ ...files, readOnly: RANDOM_SEED }, ctx);
     grafts.push(files.sdBoot, files.uki, ...files.others);
   }
@@ -53,6 +56,7 @@ export const isoStep: StepFunction = async (params, needs, ctx) => {
       elToritoPath: GRUB_ELTORITO,
       date: ISO_DATE,
       epoch: SOURCE_DATE_EPOCH,
+      signed: params.keys === true,
       label: named ? { volumeId: isoVolumeId(version), volumeSetId: `Talos-${version}` } : null,
     }),
     { env: EPOCH_ENVIRONMENT, signal: ctx.signal },
@@ -100,6 +104,15 @@ async function systemdBootFiles(
     ],
   };
 }
+
+/** Keys where systemd-boot looks for them, and the certificate for people who enroll by hand. */
+const enrollmentFiles = (folder: string): EspFile[] => [
+  { path: "EFI/keys/uki-signing-cert.der", source: join(folder, SIGNING_CERTIFICATE) },
+  ...SECURE_BOOT_VARIABLES.map((name) => ({
+    path: `loader/keys/auto/${name}.auth`,
+    source: join(folder, `${name}.auth`),
+  })),
+];
 
 /** One weight per stored file, falling in the order of the list; grafted folders are listed file by file. */
 async function writeWeights(grafts: EspFile[], ctx: StepContext): Promise<string> {

@@ -6,40 +6,66 @@ import { AppError } from "../../errors/app-error.ts";
 import { KERNEL_HEAD_BYTES, kernelRelease } from "../../formats/kernel-release.ts";
 import { osRelease } from "../../formats/os-release.ts";
 import { layoutPe, type PeLayout, parsePe } from "../../formats/pe.ts";
-import { type UkiSection, ukiSections } from "../../formats/uki.ts";
+import { type UkiDescription, type UkiSection, ukiSections } from "../../formats/uki.ts";
 import { SOURCE_DATE_EPOCH } from "../epoch.ts";
 import { listParam, need, textParam } from "../params.ts";
 import type { StepFunction } from "../types.ts";
+import { measuredSignatures } from "./measured-signatures.ts";
+import { requireKeys, signInPlace } from "./signing.ts";
 import { type Piece, readPiece, writePieces } from "./write-pieces.ts";
 
 /** Distribution name shown by systemd-boot's menu. */
 const NAME = "Talos";
 const STUB_HEAD_BYTES = 64 * 1024;
 
-/** Params: version, commandLine, profiles. Needs: stub, kernel, initramfs. */
+/**
+ * Params: version, commandLine, profiles; certificate and pcrKey when the image is to be signed.
+ * Needs: stub, kernel, initramfs; then, to sign, digests of kernel and initramfs.
+ */
 export const ukiStep: StepFunction = async (params, needs, ctx) => {
-  const version = textParam(params, "version");
   const stub = need(needs, 0).path;
   const files = { kernel: need(needs, 1).path, initramfs: need(needs, 2).path };
+  const keys = params.certificate === undefined ? null : requireKeys(params, ctx);
   const sections = ukiSections({
+    ...(await describe(params, files.kernel)),
+    pcrPublicKey: keys?.pcr.publicKeyPem ?? null,
+  });
+  const stubHead = await readPiece(stub, 0, STUB_HEAD_BYTES);
+  const signatures =
+    keys === null
+      ? []
+      : await measuredSignatures(sections, keys, {
+          stub,
+          stubHead,
+          kernel: need(needs, 3).path,
+          initramfs: need(needs, 4).path,
+        });
+  const contents = await Promise.all(sections.map((section) => contentOf(section, files, signatures)));
+  const appended = sections.map(({ name }, index) => ({ name, sizeBytes: contents[index]?.sizeBytes ?? 0 }));
+  const path = join(ctx.dir, "uki.efi");
+  const layout = layOut(stubHead, appended);
+  await writePieces(path, peFile(layout, stub, stubHead, contents), ctx.signal);
+  if (keys !== null) await signInPlace(path, keys, ctx);
+  return { path, shape: "file" };
+};
+
+async function describe(
+  params: Parameters<StepFunction>[0],
+  kernel: string,
+): Promise<Omit<UkiDescription, "pcrPublicKey">> {
+  const version = textParam(params, "version");
+  return {
     osRelease: osRelease(NAME, version),
     commandLine: textParam(params, "commandLine"),
-    kernelRelease: kernelRelease(await readPiece(files.kernel, 0, KERNEL_HEAD_BYTES)),
+    kernelRelease: kernelRelease(await readPiece(kernel, 0, KERNEL_HEAD_BYTES)),
     hasProfiles: quirks(version).ukiProfiles,
     profiles: listParam(params, "profiles").map((profile) => ({
       id: textParam(profile, "id"),
       title: textParam(profile, "title"),
       commandLine: textParam(profile, "commandLine"),
     })),
-  });
-  const contents = await Promise.all(sections.map((section) => contentOf(section, files)));
-  const appended = sections.map(({ name }, index) => ({ name, sizeBytes: contents[index]?.sizeBytes ?? 0 }));
-  const path = join(ctx.dir, "uki.efi");
-  const stubHead = await readPiece(stub, 0, STUB_HEAD_BYTES);
-  const layout = layOut(stubHead, appended);
-  await writePieces(path, peFile(layout, stub, stubHead, contents), ctx.signal);
-  return { path, shape: "file" };
-};
+  };
+}
 
 interface Content {
   piece: Piece;
@@ -49,14 +75,16 @@ interface Content {
 async function contentOf(
   { content }: UkiSection,
   files: { kernel: string; initramfs: string },
+  signatures: string[],
 ): Promise<Content> {
-  if ("text" in content) {
-    const piece = new TextEncoder().encode(content.text);
-    return { piece, sizeBytes: piece.length };
+  if ("file" in content) {
+    const file = files[content.file];
+    const sizeBytes = (await lstat(file)).size;
+    return { piece: { file, length: sizeBytes }, sizeBytes };
   }
-  const file = files[content.file];
-  const sizeBytes = (await lstat(file)).size;
-  return { piece: { file, length: sizeBytes }, sizeBytes };
+  const text = "text" in content ? content.text : (signatures[content.signatureOf] ?? "");
+  const piece = new TextEncoder().encode(text);
+  return { piece, sizeBytes: piece.length };
 }
 
 function layOut(stubHead: Uint8Array, appended: { name: string; sizeBytes: number }[]): PeLayout {

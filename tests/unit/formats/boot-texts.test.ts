@@ -176,6 +176,7 @@ describe("G88 and G89: names and dates of an ISO", () => {
     elToritoPath: "b",
     date: "2023111422132000",
     epoch: 1700000000,
+    signed: false,
     label: null,
   };
   const tail = (changes: Partial<IsoDescription>) => {
