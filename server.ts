@@ -6,7 +6,7 @@ import { PAGE_ROUTES } from "./app/page-routes.ts";
 import { loadConfigOrExit } from "./lib/config/load.ts";
 import { createFront } from "./lib/http/front.ts";
 import { RouteTable } from "./lib/http/route-table.ts";
-import { createRuntime } from "./lib/runtime.ts";
+import { createRuntimeOrExit } from "./lib/start-runtime.ts";
 import { setPageContext } from "./lib/services/current.ts";
 import packageJson from "./package.json" with { type: "json" };
 
@@ -14,7 +14,7 @@ const SHUTDOWN_MS = 10_000;
 
 async function main(): Promise<void> {
   const config = loadConfigOrExit();
-  const runtime = await createRuntime(config, "web");
+  const runtime = await createRuntimeOrExit(config, "web");
   const { log, services } = runtime;
   const publicUrl = config.http.externalUrl.replace(/\/+$/, "");
   setPageContext({ services, publicUrl, pxeUrl: config.http.externalPxeUrl.replace(/\/+$/, "") });

@@ -39,6 +39,8 @@ export interface WorkerSideOptions {
   now: () => number;
   run: RunTool;
   runPlan: AttemptOptions["runPlan"];
+  /** Null when SecureBoot is off. */
+  keys?: AttemptOptions["keys"];
   /** Milliseconds; the defaults unless given. */
   graceMs?: number;
   staleMs?: number;
@@ -46,7 +48,7 @@ export interface WorkerSideOptions {
 
 /** The worker's half; nothing runs until workers/worker-process.ts starts it. */
 export async function createWorkerSide(options: WorkerSideOptions): Promise<WorkerSide> {
-  const { config, side, store, images, connection, prefix, log, now, run, runPlan } = options;
+  const { config, side, store, images, connection, prefix, log, now, run, runPlan, keys } = options;
   const identity = await createWorkerIdentity();
   const onError = (error: unknown) => log.warn({ err: error }, "trouble in a cache");
   const cacheDir = path.join(config.dataDir, "cache");
@@ -62,7 +64,7 @@ export async function createWorkerSide(options: WorkerSideOptions): Promise<Work
   await Promise.all([inputs.sweep(), partFiles.sweep()]);
   return {
     attempt: {
-      ...{ builds, streams, signals, producer, store, parts, idle, run, runPlan, now },
+      ...{ builds, streams, signals, producer, store, parts, idle, run, runPlan, now, keys: keys ?? null },
       fetcher: createInputFetcher({ images, cache: inputs }),
       worker: identity.name,
       scratchDir: path.join(config.dataDir, "scratch"),

@@ -1,11 +1,11 @@
 /** The worker process: `npm run start:worker`. */
 import { loadConfigOrExit } from "../lib/config/load.ts";
-import { createRuntime } from "../lib/runtime.ts";
+import { createRuntimeOrExit } from "../lib/start-runtime.ts";
 import { startWorkerProcess } from "./worker-process.ts";
 
 async function main(): Promise<void> {
   const config = loadConfigOrExit();
-  const runtime = await createRuntime(config, "worker");
+  const runtime = await createRuntimeOrExit(config, "worker");
   const { log, worker } = runtime;
   if (worker === null) throw new Error("the runtime has no worker side");
   const running = await startWorkerProcess({ ...worker, log });
