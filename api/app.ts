@@ -7,12 +7,18 @@ import { buildRoutes } from "./builds.ts";
 import { createApi, type FailureListener } from "./create-api.ts";
 import { healthRoutes } from "./health.ts";
 import { imageRoutes } from "./image.ts";
+import { keyRoutes } from "./keys.ts";
 import { llmsRoutes } from "./llms.ts";
+import { modelRoutes } from "./models.ts";
 import { openapiRoutes } from "./openapi.ts";
 import { planRoutes } from "./plan.ts";
 import { pxeRoutes } from "./pxe.ts";
+import { registryRoutes } from "./registry.ts";
 import { releaseRoutes } from "./releases.ts";
+import { reply, TEXT } from "./replies.ts";
+import { sbomRoutes } from "./sboms.ts";
 import { schematicRoutes } from "./schematics.ts";
+import { talosctlRoutes } from "./talosctl.ts";
 import { versionRoutes } from "./versions.ts";
 
 export interface ApiOptions {
@@ -23,11 +29,20 @@ export interface ApiOptions {
 }
 
 /** Routes that answer HEAD; everywhere else HEAD is 405, as clients of the dialect expect. */
-const HEADABLE = ["/healthz", "/readyz", "/image/:schematic/:version/:path"];
+const HEADABLE = [
+  "/healthz",
+  "/readyz",
+  "/image/:schematic/:version/:path",
+  "/v2/*",
+  "/talosctl/:version/:file",
+  "/spdx/:schematic/:version/:arch",
+];
 
 /** The Hono app with every route. */
 export function buildApp(options: ApiOptions) {
   const app = createApi(options.onFailure);
+  // Only for paths that the front door and this router read differently, such as those with "..".
+  app.notFound(() => reply("404 page not found\n", TEXT, 404));
   app.use(async (c, next) => {
     c.set("services", options.services);
     c.set("publicUrl", options.publicUrl);
@@ -39,6 +54,11 @@ export function buildApp(options: ApiOptions) {
     versionRoutes(),
     imageRoutes(),
     pxeRoutes(),
+    registryRoutes(),
+    talosctlRoutes(),
+    keyRoutes(),
+    sbomRoutes(),
+    modelRoutes(),
     buildRoutes(),
     planRoutes(),
     releaseRoutes(),

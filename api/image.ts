@@ -1,9 +1,10 @@
-/** GET|HEAD /image/:schematic/:version/:path and its checksum sidecars: one file of one schematic, built when needed. */
+/** GET|HEAD /image/:schematic/:version/:path: one file of one schematic, built when needed, its checksums and signature. */
 import { createHash } from "node:crypto";
 import { createRoute, z } from "@hono/zod-openapi";
-import { splitSidecar } from "../lib/domain/asset-path.ts";
+import { type Sidecar, splitSidecar } from "../lib/domain/asset-path.ts";
 import { contentTypeOf } from "../lib/domain/content-type.ts";
-import { AppError, invalidInput, notFound } from "../lib/errors/app-error.ts";
+import { invalidInput, notFound } from "../lib/errors/app-error.ts";
+import { BUNDLE_MEDIA_TYPE } from "../lib/formats/image-signature.ts";
 import { attachment } from "../lib/http/disposition.ts";
 import { clientSignal, type Representation } from "../lib/http/send-bytes.ts";
 import type { BuildView, ReadyAsset, ResolvedAsset } from "../lib/services/contracts.ts";
@@ -16,7 +17,7 @@ const route = createRoute({
   tags: ["images"],
   summary: "Download one file of a schematic",
   description:
-    "Builds the file when nobody asked for it before. Append .sha256 or .sha512 for its checksum. HEAD never builds. `Prefer: respond-async` or `?async=1` answers 202 with the address of the build.",
+    "Builds the file when nobody asked for it before. Append .sha256 or .sha512 for its checksum, .sigstore.json for its signature; SHA256SUMS lists the checksums of all files that are ready. HEAD never builds. `Prefer: respond-async` or `?async=1` answers 202 with the address of the build.",
   request: {
     params: z.object({ schematic: z.string(), version: z.string(), path: z.string() }),
     query: z.object({ filename: z.string().optional(), async: z.string().optional() }),
@@ -31,6 +32,9 @@ const route = createRoute({
     503: { description: "The source registry is away; Retry-After tells when to come back" },
   },
 });
+
+/** Name of the list of checksums, as sha256sum -c takes it. */
+const SUMS = "SHA256SUMS";
 
 const base64 = (hex: string) => Buffer.from(hex, "hex").toString("base64");
 
@@ -59,15 +63,26 @@ function storedRepresentation(
   };
 }
 
-function checksumReply(
-  c: ApiContext,
-  algorithm: "sha256" | "sha512",
-  hex: string,
-  name: string,
-): Promise<Response> {
-  const line = Buffer.from(`${hex}  ${name}\n`);
-  const headers = { "Content-Type": TEXT, "Content-Disposition": attachment(`${name}.${algorithm}`) };
-  return send(c, bytesRepresentation(line, headers));
+/** A small text about a file: what it says, once the digests of the file are known. */
+interface About {
+  suffix: string;
+  contentType: string;
+  body: (digest: (algorithm: "sha256" | "sha512") => string, name: string) => string | Uint8Array;
+}
+
+const checksum = (algorithm: "sha256" | "sha512"): About => ({
+  suffix: `.${algorithm}`,
+  contentType: TEXT,
+  body: (digest, name) => `${digest(algorithm)}  ${name}\n`,
+});
+
+function aboutOf(c: ApiContext, sidecar: Sidecar): About {
+  if (sidecar !== "sigstore") return checksum(sidecar);
+  const { signing } = c.var.services;
+  // Without a key nothing is built for a signature that cannot be made.
+  signing.publicKeyPem();
+  const body: About["body"] = (digest) => signing.fileBundle(digest("sha256"));
+  return { suffix: ".sigstore.json", contentType: BUNDLE_MEDIA_TYPE, body };
 }
 
 const wantsAsync = (c: ApiContext): boolean =>
@@ -91,34 +106,50 @@ async function answerFile(
   resolved: ResolvedAsset,
   headers: Record<string, string>,
 ): Promise<Response> {
-  const { assets } = c.var.services;
+  const { assets, checksums } = c.var.services;
   const inline = assets.inline(resolved);
+  const ready = inline ? null : await assets.findReady(resolved.assetKey);
+  if (inline || ready) await checksums.note(resolved);
   if (inline) return send(c, bytesRepresentation(inline, headers));
-  const ready = await assets.findReady(resolved.assetKey);
   if (ready) return send(c, storedRepresentation(c, ready, headers));
   if (c.req.method === "HEAD") return absent(headers);
   if (wantsAsync(c)) return accepted(await assets.start(resolved, { requestId: requestIdOf(c) }));
-  const signal = clientSignal(c.env.outgoing);
-  const built = await assets.ensure(resolved, { requestId: requestIdOf(c), signal });
+  const built = await build(c, resolved);
   return send(c, storedRepresentation(c, built, headers));
 }
 
-async function answerChecksum(
+async function build(c: ApiContext, resolved: ResolvedAsset): Promise<ReadyAsset> {
+  const signal = clientSignal(c.env.outgoing);
+  const built = await c.var.services.assets.ensure(resolved, { requestId: requestIdOf(c), signal });
+  await c.var.services.checksums.note(resolved);
+  return built;
+}
+
+async function answerAbout(
   c: ApiContext,
   resolved: ResolvedAsset,
-  algorithm: "sha256" | "sha512",
+  { suffix, contentType, body }: About,
   name: string,
 ): Promise<Response> {
-  const { assets } = c.var.services;
+  const { assets, checksums } = c.var.services;
+  const headers = { "Content-Type": contentType, "Content-Disposition": attachment(name + suffix) };
   const inline = assets.inline(resolved);
-  if (inline) return checksumReply(c, algorithm, createHash(algorithm).update(inline).digest("hex"), name);
-  const ready = await assets.findReady(resolved.assetKey);
-  if (ready) return checksumReply(c, algorithm, ready[algorithm], name);
-  if (c.req.method === "HEAD")
-    return absent({ "Content-Type": TEXT, "Content-Disposition": attachment(`${name}.${algorithm}`) });
-  const signal = clientSignal(c.env.outgoing);
-  const built = await assets.ensure(resolved, { requestId: requestIdOf(c), signal });
-  return checksumReply(c, algorithm, built[algorithm], name);
+  const ready = inline ? null : await assets.findReady(resolved.assetKey);
+  if (inline || ready) await checksums.note(resolved);
+  else if (c.req.method === "HEAD") return absent(headers);
+  const asset = inline ? null : (ready ?? (await build(c, resolved)));
+  const digest = (algorithm: "sha256" | "sha512") =>
+    asset?.[algorithm] ??
+    createHash(algorithm)
+      .update(inline ?? "")
+      .digest("hex");
+  return send(c, bytesRepresentation(Buffer.from(body(digest, name)), headers));
+}
+
+async function answerSums(c: ApiContext, schematic: string, version: string): Promise<Response> {
+  const sums = Buffer.from(await c.var.services.checksums.sums(schematic, version));
+  const headers = { "Content-Type": TEXT, "Content-Disposition": attachment(SUMS) };
+  return send(c, bytesRepresentation(sums, { ...headers, "Cache-Control": "no-cache" }));
 }
 
 function refuseHostileNames(params: Record<string, string>): void {
@@ -133,6 +164,7 @@ export function imageRoutes(): Api {
   answer(app, route, async (c) => {
     const params = c.req.valid("param");
     refuseHostileNames(params);
+    if (params.path === SUMS) return answerSums(c, params.schematic, params.version);
     const { path, sidecar } = splitSidecar(params.path);
     const resolved = await c.var.services.assets.resolve({
       schematicId: params.schematic,
@@ -140,13 +172,7 @@ export function imageRoutes(): Api {
       path,
     });
     const filename = c.req.query("filename");
-    if (sidecar === "sha256" || sidecar === "sha512")
-      return answerChecksum(c, resolved, sidecar, filename || path);
-    if (sidecar === "sigstore") {
-      throw new AppError("not_implemented", "Signatures of files are not made by this version yet", {
-        hint: `Check the file with ${path}.sha256 instead`,
-      });
-    }
+    if (sidecar !== null) return answerAbout(c, resolved, aboutOf(c, sidecar), filename || path);
     return answerFile(c, resolved, assetHeaders(path, filename));
   });
   return app;

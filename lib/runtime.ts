@@ -10,16 +10,20 @@ import { createSchematicRepository } from "./db/schematic-repository.ts";
 import { missingTools, runTool } from "./exec/run.ts";
 import { planAsset } from "./imager/plan.ts";
 import { runPlan } from "./imager/run-plan.ts";
+import { openSecureBootKeys } from "./keys/open-keys.ts";
 import { createLogger } from "./log/logger.ts";
 import { createSourceImages } from "./oci/source-images.ts";
-import type { SourceImages } from "./oci/types.ts";
+import type { SourceImages, SourceMirror } from "./oci/types.ts";
 import { createPatientRedis, createRedis } from "./queue/connection.ts";
 import { DEFAULT_PREFIX } from "./queue/contracts.ts";
 import { createBuildSide } from "./runtime-builds.ts";
+import { createEvidenceSide } from "./runtime-evidence.ts";
+import { createRegistrySide } from "./runtime-registry.ts";
 import { createWorkerSide, type WorkerSide } from "./runtime-worker.ts";
 import { createAssetResolving } from "./services/asset-resolving.ts";
 import type { SchematicService, Services } from "./services/contracts.ts";
 import { createHealthService } from "./services/health.ts";
+import { createKeyService } from "./services/keys.ts";
 import { createPxeService } from "./services/pxe.ts";
 import { type ClosableReleaseService, createReleaseService } from "./services/releases.ts";
 import { createSchematicService } from "./services/schematics.ts";
@@ -49,7 +53,7 @@ export interface RuntimeOptions {
   log?: Logger;
 }
 
-/** Joins one process. Nothing is asked of any server yet, except that each connection opens itself. */
+/** Joins one process. Nothing is asked of any server yet, except that connections open themselves and a bucket is made. */
 export async function createRuntime(
   config: Config,
   role: Role,
@@ -60,12 +64,16 @@ export async function createRuntime(
   const log =
     options.log ?? createLogger({ process: role, level: config.logLevel, pretty: config.development });
   await mkdir(config.dataDir, { recursive: true });
+  const keys = await openSecureBootKeys(config.secureBoot, log);
   const base = await openBase(config, role, log);
   const { db, redis, subscriber, store, images } = base;
   const releases = openReleases(config, base, log);
   const { schematics, usage } = openSchematics(db, log);
   const { externalUrl, externalPxeUrl } = config.http;
-  const resolve = createAssetResolving({ schematics, releases, planAsset, externalUrl });
+  const resolve = createAssetResolving({
+    ...{ schematics, releases, planAsset, externalUrl },
+    signing: keys?.identity ?? null,
+  });
   const side = createBuildSide({ db, redis, subscriber, store, prefix, log, now, resolve });
   const { assets, service: builds } = side;
   const pxe = createPxeService({ assets, schematics, releases, externalPxeUrl });
@@ -78,14 +86,33 @@ export async function createRuntime(
     missingTools,
     now,
   });
+  const evidence = await createEvidenceSide({
+    ...{ config, db, store, images, assets, schematics, releases, log },
+  });
+  const { registry, talosctl } = createRegistrySide({
+    ...{ db, store, images, assets, schematics, releases, externalUrl, dataDir: config.dataDir },
+    signing: keys?.identity ?? null,
+    ...(evidence.images ? { evidence: evidence.images } : {}),
+  });
   const worker = base.blocking
     ? await createWorkerSide({
-        ...{ config, side, store, images, prefix, log, now, runPlan },
+        ...{ config, side, store, images, prefix, log, now, runPlan, keys },
         run: runTool,
         connection: base.blocking,
       })
     : null;
-  const services = { schematics, releases, assets, builds, pxe, health };
+  const services = {
+    schematics,
+    releases,
+    assets,
+    builds,
+    pxe,
+    health,
+    keys: createKeyService(keys),
+    ...evidence.services,
+    registry,
+    talosctl,
+  };
   const close = once(async () => {
     await worker?.close();
     await releases.close();
@@ -103,7 +130,7 @@ interface Base {
   /** Only in a worker. */
   blocking: Redis | null;
   store: ObjectStore;
-  images: SourceImages;
+  images: SourceImages & SourceMirror;
   close(): Promise<void>;
 }
 
@@ -113,7 +140,7 @@ async function openBase(config: Config, role: Role, log: Logger): Promise<Base> 
   const redis = createRedis(config.redis.url, onError);
   const subscriber = createPatientRedis(config.redis.url, onError);
   const blocking = role === "worker" ? createPatientRedis(config.redis.url, onError) : null;
-  const store = await createObjectStore(config.storage);
+  const store = await createObjectStore(config.storage, (bucket) => log.info({ bucket }, "bucket created"));
   const { registry, username, password, verify } = config.source;
   const images = createSourceImages({
     ...{ registry, username, password, verify, run: runTool },

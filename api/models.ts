@@ -1,0 +1,46 @@
+/** GET /api/v1/models/:schematic/:version/lock: every source image that a schematic and version are made from. */
+import { createRoute, z } from "@hono/zod-openapi";
+import { type Api, answer, createApi } from "./create-api.ts";
+import { json } from "./replies.ts";
+
+const input = z.object({
+  kind: z.enum(["imager", "base-installer", "extension", "overlay"]),
+  name: z.string(),
+  ref: z.string(),
+  repository: z.string(),
+  digest: z.string(),
+});
+
+const lock = createRoute({
+  method: "get",
+  path: "/api/v1/models/{schematic}/{version}/lock",
+  tags: ["evidence"],
+  summary: "The inputs of a schematic and version, by digest",
+  request: { params: z.object({ schematic: z.string(), version: z.string() }) },
+  responses: {
+    200: {
+      description: "Source images in the order they are applied",
+      content: {
+        "application/json": {
+          schema: z.object({
+            v: z.literal(1),
+            schematic: z.string(),
+            version: z.string(),
+            sample: z.boolean(),
+            inputs: z.array(input),
+          }),
+        },
+      },
+    },
+    404: { description: "Unknown schematic or version" },
+  },
+});
+
+export function modelRoutes(): Api {
+  const app = createApi();
+  answer(app, lock, async (c) => {
+    const { schematic, version } = c.req.valid("param");
+    return json(await c.var.services.locks.lock(schematic, version));
+  });
+  return app;
+}

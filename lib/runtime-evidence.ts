@@ -1,0 +1,50 @@
+/** Joins everything people check files with: the signing key, checksums, bills of materials, locks. */
+import path from "node:path";
+import type { Logger } from "pino";
+import type { Config } from "./config/types.ts";
+import { createAssetNameRepository } from "./db/asset-name-repository.ts";
+import type { Database } from "./db/client.ts";
+import { openOciSigningKey } from "./keys/oci-signing-key.ts";
+import type { SourceImages } from "./oci/types.ts";
+import { createChecksumService } from "./services/checksums.ts";
+import type { AssetService, ReleaseService, SchematicService } from "./services/contracts.ts";
+import { createImageEvidence } from "./services/image-evidence.ts";
+import { createLockService } from "./services/locks.ts";
+import { createSbomSources } from "./services/sbom-sources.ts";
+import { createSbomService } from "./services/sboms.ts";
+import { createSigningService } from "./services/signing.ts";
+import type { ObjectStore } from "./storage/object-store.ts";
+
+export interface EvidenceSideOptions {
+  config: Config;
+  db: Database;
+  store: ObjectStore;
+  images: SourceImages;
+  assets: AssetService;
+  schematics: SchematicService;
+  releases: ReleaseService;
+  log: Logger;
+}
+
+/** Reads the signing key, or makes it. invalid_input when the key file is unusable. */
+export async function createEvidenceSide(options: EvidenceSideOptions) {
+  const { config, db, store, images, assets, schematics, releases, log } = options;
+  const key = config.ociSigningKey && (await openOciSigningKey(config.ociSigningKey));
+  const externalUrl = config.http.externalUrl.replace(/\/+$/, "");
+  const { publicName } = config.source;
+  const onError = (err: unknown) => log.warn({ err }, "trouble with evidence");
+  const names = createAssetNameRepository(db);
+  const sources = createSbomSources({
+    images,
+    store,
+    scratchDir: path.join(config.dataDir, "cache", "sbom"),
+  });
+  const signing = createSigningService(key);
+  const checksums = createChecksumService({ names, assets, schematics, releases, onError });
+  const sboms = createSbomService({ schematics, releases, sources, store, externalUrl, publicName });
+  const locks = createLockService({ schematics, releases, publicName });
+  const evidence =
+    signing.images &&
+    createImageEvidence({ signing: signing.images, sboms, locks, store, externalUrl, onError });
+  return { services: { signing, checksums, sboms, locks }, images: evidence };
+}
