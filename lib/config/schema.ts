@@ -96,7 +96,7 @@ export const settingsSchema = z.object({
   S3_BUCKET: leaf(
     textLike("a bucket name", bucketName).optional(),
     { group: "storage", default: "none" },
-    "Bucket for artifacts; it must exist.",
+    "Bucket for artifacts; made at start when it is missing and the keys allow that.",
   ),
   S3_REGION: leaf(
     textLike("a region", anything).optional(),

@@ -20,6 +20,7 @@ import { checkKey, checkPrefix } from "./keys.ts";
 import type { ByteRange, ObjectStore, PutResult, StoredObject } from "./object-store.ts";
 import { checkRange } from "./range.ts";
 import { resumingStream } from "./resuming-stream.ts";
+import { ensureBucket } from "./s3-bucket.ts";
 import { isAbsence, toAppError } from "./s3-errors.ts";
 
 export interface S3Settings {
@@ -47,11 +48,13 @@ export class S3Store implements ObjectStore {
   readonly kind = "s3";
   readonly #client: S3Client;
   readonly #bucket: string;
+  readonly #region: string;
   readonly #prefix: string;
 
   constructor(settings: S3Settings) {
     const { endpoint, accessKeyId, secretAccessKey } = settings;
     this.#bucket = settings.bucket;
+    this.#region = settings.region;
     this.#prefix = settings.prefix ?? "";
     this.#client = new S3Client({
       region: settings.region,
@@ -196,10 +199,19 @@ export class S3Store implements ObjectStore {
         "upstream_unavailable",
         `The bucket ${this.#bucket} cannot be written and read: ${why}`,
         {
-          hint: "Check S3_ENDPOINT, S3_BUCKET (it must exist) and the keys.",
+          hint: "Check S3_ENDPOINT, S3_BUCKET and the keys; a missing bucket is made at the next start when the keys may.",
           cause: error,
         },
       );
+    }
+  }
+
+  /** Makes the bucket when it is missing; true when this call made it. Throws when it may not or the server is away. */
+  async ensureBucket(signal: AbortSignal): Promise<boolean> {
+    try {
+      return await ensureBucket(this.#client, { bucket: this.#bucket, region: this.#region }, signal);
+    } catch (error) {
+      throw toAppError(error, `make the bucket ${this.#bucket}`);
     }
   }
 

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ListMultipartUploadsCommand, S3Client } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AppError } from "../../lib/errors/app-error.ts";
+import { createObjectStore } from "../../lib/storage/create-object-store.ts";
 import { DirectoryStore, sweepTemporaryFiles } from "../../lib/storage/directory-store.ts";
 import type { ObjectStore } from "../../lib/storage/object-store.ts";
 import { type S3Settings, S3Store } from "../../lib/storage/s3-store.ts";
@@ -398,6 +399,25 @@ describe("the S3 store alone", () => {
     expect(seen.slice(1).every((entry) => /^bytes=\d+-999999 "v1"$/.test(entry))).toBe(true);
     store.close();
     server.close();
+  });
+
+  it("makes a missing bucket at start, once, however many processes start", async () => {
+    const fresh = { kind: "s3" as const, ...bucket, bucket: `${bucket.bucket}-fresh` };
+    const created: string[] = [];
+    const stores = await Promise.all(
+      [1, 2, 3].map(() => createObjectStore(fresh, (name) => created.push(name))),
+    );
+    // s3rver says "made" to everyone who asks at the same moment.
+    if (!serverName.startsWith("s3rver")) expect(created).toEqual([fresh.bucket]);
+    expect(created.length).toBeGreaterThan(0);
+    await Promise.all(stores.map((store) => store.check()));
+    const again = await createObjectStore(fresh, () => expect.fail("the bucket was there"));
+    await again.check();
+  });
+
+  it("starts without the server, and leaves it to the check to say so", async () => {
+    const store = await createObjectStore({ kind: "s3", ...settings(1) }, () => expect.fail("no server"));
+    expect((await failure(store.check())).message).toContain("cannot be written and read");
   });
 
   it("says in one sentence that the server or the bucket is away", async () => {
