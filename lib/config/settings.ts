@@ -2,6 +2,7 @@
 import { accessSync, constants, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Environment } from "./environment.ts";
+import { exampleSecretProblems } from "./example-secrets.ts";
 import { requireMeta, SETTING_NAMES, type SettingName, type Settings, settingsSchema } from "./schema.ts";
 
 export interface Problem {
@@ -89,7 +90,7 @@ function crossProblems(
     need("S3_ACCESS_KEY_ID", "when S3_SECRET_ACCESS_KEY is set");
   if (settings.SOURCE_USERNAME !== undefined) need("SOURCE_PASSWORD", "when SOURCE_USERNAME is set");
   if (settings.SOURCE_PASSWORD !== undefined) need("SOURCE_USERNAME", "when SOURCE_PASSWORD is set");
-  problems.push(...secureBootProblems(settings, environment));
+  problems.push(...exampleSecretProblems(settings), ...secureBootProblems(settings, environment));
   const verify = settings.SOURCE_VERIFY;
   if (verify?.kind === "key" && !isReadable(resolve(environment.workingFolder, verify.file))) {
     problems.push({

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { EXAMPLE_SECRET } from "../../lib/config/example-secrets.ts";
 import { loadConfig } from "../../lib/config/load.ts";
 import { requireMeta, SETTING_NAMES } from "../../lib/config/schema.ts";
 import type { Config } from "../../lib/config/types.ts";
@@ -210,6 +211,25 @@ describe("loadConfig", () => {
     expect(problems({ ...files, SECUREBOOT_SIGNING_CERT: "gone.crt" })).toEqual([
       "SECUREBOOT_SIGNING_CERT names the file gone.crt, which cannot be read",
     ]);
+  });
+
+  it("refuses example passwords as soon as the factory is to be reached from elsewhere", () => {
+    const example = {
+      DATABASE_URL: `postgresql://casthouse:${EXAMPLE_SECRET}@postgres:5432/casthouse`,
+      REDIS_URL: `redis://:${EXAMPLE_SECRET}@valkey:6379`,
+      ...{ S3_BUCKET: "bb", S3_ACCESS_KEY_ID: "casthouse", S3_SECRET_ACCESS_KEY: EXAMPLE_SECRET },
+    };
+    for (const url of ["", "http://localhost:3000", "http://127.0.0.2", "http://[::1]:3000"])
+      expect(problems({ ...example, EXTERNAL_URL: url }), url).toEqual([]);
+    const refused = problems({ ...example, EXTERNAL_URL: "https://factory.example.org" });
+    expect(refused.map((line) => line.split(" ")[0])).toEqual([
+      "DATABASE_URL",
+      "REDIS_URL",
+      "S3_SECRET_ACCESS_KEY",
+    ]);
+    expect(refused[0]).toContain("set POSTGRES_PASSWORD to a password of your own");
+    expect(problems({ ...example, EXTERNAL_PXE_URL: "http://10.0.0.5:3000" })).toHaveLength(3);
+    expect(problems({ EXTERNAL_URL: "https://factory.example.org" })).toEqual([]);
   });
 
   it("warns of what is set and not used", () => {
