@@ -1,6 +1,6 @@
 /**
  * Makes a fresh clone ready: Debian packages, npm packages, generated code, pages and programs; each only when missing
- * or stale. Needs nothing but Node. `node scripts/setup.mjs run|demo|test|check|build` (npm's pre scripts call it).
+ * or stale. Needs nothing but Node. `node scripts/setup.mjs run|demo|test|compose|check|build` (npm's pre scripts call it).
  */
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,6 +21,7 @@ const goals = {
   build: [...code, ...programs],
   run: [debianStep("run"), ...code, ...programs],
   demo: [debianStep("demo"), ...code, ...programs],
+  compose: [debianStep("compose"), ...code],
   test: [debianStep("test"), ...code, ...programs],
 };
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 const FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 const POLICY = "/usr/sbin/policy-rc.d";
 
-/** Packages of a group ("run", "demo", "test"; each holds the one before) that are not installed. */
+/** Packages of a group ("run", "demo", "test", "compose"; each holds "run") that are not installed. */
 export function missingPackages(group) {
   const installed = installedPackages();
   return wantedPackages(group).filter(
@@ -32,9 +32,10 @@ function wantedPackages(group) {
   const lists = JSON.parse(readFileSync("scripts/setup/debian-packages.json", "utf8"));
   const sample = JSON.parse(readFileSync("scripts/sample-release/packages.json", "utf8"));
   const plain = (names) => names.map((name) => ({ name }));
-  const wanted = [...toolPackages(), ...plain(lists.run)];
-  if (group !== "run") wanted.push(...plain(sample.build), ...plain(sample.boot));
-  if (group === "test") wanted.push(...plain(lists.test));
+  const wanted = [...toolPackages(), ...plain(lists.imaging), ...plain(lists.run)];
+  if (group !== "run") wanted.push(...plain(sample.build));
+  if (group === "demo" || group === "test") wanted.push(...plain(sample.boot));
+  if (group === "test" || group === "compose") wanted.push(...plain(lists[group]));
   return [...new Map(wanted.map((entry) => [entry.name + (entry.program ?? ""), entry])).values()];
 }
 
@@ -45,6 +46,13 @@ export function toolPackages() {
     name,
     program,
   }));
+}
+
+/** Names of what a container of the factory needs, sorted. */
+export function containerPackages() {
+  const lists = JSON.parse(readFileSync("scripts/setup/debian-packages.json", "utf8"));
+  const names = [...toolPackages().map(({ name }) => name), ...lists.imaging, ...lists.container];
+  return [...new Set(names)].sort();
 }
 
 function installedPackages() {

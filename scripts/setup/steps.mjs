@@ -7,7 +7,11 @@ import { hashOf, isStamped, stamp } from "./files.mjs";
 
 /** What pages and bundles are made of. */
 const LIBRARY = ["lib", "package-lock.json", "package.json", "tsconfig.json", "prisma/schema.prisma"];
-const PAGES = [...LIBRARY, "app", "components", "messages", "public", "next.config.ts", "postcss.config.mjs"];
+const PAGES = [
+  ...LIBRARY,
+  ...["app", "components", "messages", "public", "proxy.ts", "docs/openapi.json"],
+  ...["next.config.mjs", "postcss.config.mjs"],
+];
 const PROGRAMS = [...LIBRARY, "app/page-routes.ts", "api", "workers", "server.ts", "scripts"];
 
 /** dist/<name>.mjs from its entry. */

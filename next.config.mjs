@@ -1,7 +1,9 @@
-import type { NextConfig } from "next";
-
-/** Pages only: machine routes live in api/ and are answered before Next sees them. */
-const config: NextConfig = {
+/**
+ * Pages only: machine routes live in api/ and are answered before Next sees them. Plain JavaScript, because it is read
+ * again at every start, where no compiler is installed.
+ * @type {import("next").NextConfig}
+ */
+const config = {
   poweredByHeader: false,
   skipTrailingSlashRedirect: true,
   reactStrictMode: true,
