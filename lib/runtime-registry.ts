@@ -31,6 +31,8 @@ export interface RegistrySideOptions {
   signing: SigningIdentity | null;
   /** Signs new images; without it they are published as they are. */
   evidence?: ImageEvidence;
+  /** Names the key that signs: images signed by another one are published anew, with equal digests. */
+  evidenceIdentity?: string;
 }
 
 /** Both are stateless but for short memories, so any number of web processes may have them. */
@@ -47,6 +49,7 @@ export function createRegistrySide(options: RegistrySideOptions): {
   const evidence = options.evidence ?? null;
   const installers = createInstallers({
     ...{ assets, images, store, rows, evidence, schematics, releases, resolve },
+    evidenceIdentity: options.evidenceIdentity ?? "",
   });
   const source = createRegistrySource({ images, store, rows });
   const scratchDir = path.join(options.dataDir, "scratch");

@@ -26,6 +26,8 @@ export interface InstallersOptions extends PublishOptions {
   releases: ReleaseService;
   /** Resolves an installer's path to the plan of its manifest. */
   resolve: (request: AssetRequest) => Promise<ResolvedAsset>;
+  /** Names what makes the evidence, such as the signing key: images published with another are published anew. */
+  evidenceIdentity: string;
 }
 
 /** Means the newest stable version; listed when that one exists. */
@@ -140,7 +142,7 @@ async function findOrBuild(
     if (row === null) throw error;
     return findByDigest(options, target, row.digest);
   }
-  const planKey = keyOf(platforms);
+  const planKey = keyOf(platforms, options.evidenceIdentity);
   if (row?.planKey === planKey) return findByDigest(options, target, row.digest);
   const { repository } = target;
   return flights.join(
@@ -170,9 +172,9 @@ async function resolvePlatforms(
   );
 }
 
-const keyOf = (platforms: readonly { asset: ResolvedAsset }[]): string =>
+const keyOf = (platforms: readonly { asset: ResolvedAsset }[], evidence: string): string =>
   createHash("sha256")
-    .update(platforms.map(({ asset }) => asset.assetKey).join("\n"))
+    .update([...platforms.map(({ asset }) => asset.assetKey), evidence].join("\n"))
     .digest("hex");
 
 async function findBlob(

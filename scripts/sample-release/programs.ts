@@ -44,7 +44,11 @@ export function talosctlTree(release: SampleRelease): Tree {
   for (const name of TALOSCTL_FILES) {
     const words = `${name} ${release.tag}: Casthouse sample, not talosctl\n`;
     const arch = name === "talosctl-linux-amd64" ? "amd64" : name === "talosctl-linux-arm64" ? "arm64" : null;
-    tree.set(name, arch ? { bytes: carrierProgram(arch, sayCalls(words)), mode: 0o755 } : text(words, 0o755));
+    // Clients take a program of a few bytes for an error message, hence the repetition.
+    const content = arch
+      ? { bytes: carrierProgram(arch, sayCalls(words)), mode: 0o755 }
+      : text(words.repeat(40), 0o755);
+    tree.set(name, content);
   }
   return tree;
 }

@@ -10,7 +10,14 @@ import type { Recipe } from "../../lib/domain/recipe-types.ts";
 import { createRunTool } from "../../lib/exec/run.ts";
 import { planAsset } from "../../lib/imager/plan.ts";
 import { runPlan } from "../../lib/imager/run-plan.ts";
-import type { BuildProgress, PartCache, PlanInput, Product, SigningKeys } from "../../lib/imager/types.ts";
+import type {
+  BuildPlan,
+  BuildProgress,
+  PartCache,
+  PlanInput,
+  Product,
+  SigningKeys,
+} from "../../lib/imager/types.ts";
 import { noise } from "./imager-disk-fixture.ts";
 
 const execute = promisify(execFile);
@@ -24,7 +31,7 @@ export async function tool(program: string, ...args: string[]): Promise<string> 
 
 /** A metal amd64 recipe of 1.13.0 as the domain would resolve it. */
 export function bootRecipe(
-  kind: "initramfs" | "uki" | "iso" | "kernel" | "cmdline",
+  kind: "initramfs" | "uki" | "iso" | "kernel" | "cmdline" | "installer",
   changes: Partial<Recipe> = {},
 ): Recipe {
   return {
@@ -74,6 +81,12 @@ export interface BootWorkshop {
     cache?: string,
     signal?: AbortSignal,
   ) => Promise<{ product: Product; events: BuildProgress[] }>;
+  /** The same for a plan. */
+  buildPlan: (
+    plan: BuildPlan,
+    cache?: string,
+    signal?: AbortSignal,
+  ) => Promise<{ product: Product; events: BuildProgress[] }>;
   close: () => Promise<void>;
 }
 
@@ -83,7 +96,7 @@ export async function bootWorkshop(keys: SigningKeys | null = null): Promise<Boo
   await writeInputs(dir);
   const trees = new Map<string, Product>();
   let counter = 0;
-  return {
+  const shop: BootWorkshop = {
     dir,
     close: () => rm(dir, { recursive: true, force: true }),
     addExtension: async (name, files, labels = {}) => {
@@ -91,11 +104,12 @@ export async function bootWorkshop(keys: SigningKeys | null = null): Promise<Boo
       await writeTree(path, files);
       trees.set(`siderolabs/${name}`, { path, shape: "tree", selinuxLabels: labels });
     },
-    build: async (recipe, cache = `fresh-${counter}`, signal = new AbortController().signal) => {
+    build: (recipe, cache, signal) => shop.buildPlan(planAsset(recipe), cache, signal),
+    buildPlan: async (plan, cache = `fresh-${counter}`, signal = new AbortController().signal) => {
       const events: BuildProgress[] = [];
       const scratch = join(dir, `build-${counter++}`);
       await mkdir(scratch);
-      const product = await runPlan(planAsset(recipe), {
+      const product = await runPlan(plan, {
         dir: scratch,
         run: createRunTool(),
         parts: folderParts(join(dir, "parts", cache)),
@@ -107,6 +121,7 @@ export async function bootWorkshop(keys: SigningKeys | null = null): Promise<Boo
       return { product, events };
     },
   };
+  return shop;
 }
 
 function findInput(dir: string, trees: Map<string, Product>, input: PlanInput): Product {
