@@ -12,6 +12,7 @@ import { ensureKeys, keyFilesIn } from "../../lib/keys/create-keys.ts";
 import { openSecureBootKeys } from "../../lib/keys/open-keys.ts";
 import { readSecureBootKeys } from "../../lib/keys/read-keys.ts";
 import { createLogger } from "../../lib/log/logger.ts";
+import { createKeyService } from "../../lib/services/keys.ts";
 import { copyOfKeys, type TestKeys, testKeys } from "../fixtures/secure-boot.ts";
 
 const execute = promisify(execFile);
@@ -209,6 +210,19 @@ describe("what the keys do", () => {
     const der = createPublicKey(mine.keys.pcr.publicKeyPem).export({ type: "pkcs1", format: "der" });
     expect(Buffer.from(mine.keys.pcr.keyId).toString("hex")).toBe(
       createHash("sha256").update(der).digest("hex"),
+    );
+  });
+});
+
+describe("what is published", () => {
+  it("is the certificate in both forms, or a sentence when SecureBoot is off", () => {
+    const { pem, der } = createKeyService(mine.keys).signingCertificate();
+    expect(new X509Certificate(pem).raw.equals(der)).toBe(true);
+    expect(() => createKeyService(null).signingCertificate()).toThrow(
+      expect.objectContaining({
+        code: "not_found",
+        message: expect.stringContaining("secure boot is disabled"),
+      }),
     );
   });
 });
