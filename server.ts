@@ -1,13 +1,13 @@
 /** The web process: one HTTP server, machine API first, pages for the rest. */
-import { createServer } from "node:http";
 import next from "next";
 import { createMachineApi } from "./api/app.ts";
 import { PAGE_ROUTES } from "./app/page-routes.ts";
 import { loadConfigOrExit } from "./lib/config/load.ts";
 import { createFront } from "./lib/http/front.ts";
 import { RouteTable } from "./lib/http/route-table.ts";
-import { createRuntimeOrExit } from "./lib/start-runtime.ts";
+import { createHttpServer } from "./lib/http/server.ts";
 import { setPageContext } from "./lib/services/current.ts";
+import { createRuntimeOrExit } from "./lib/start-runtime.ts";
 import packageJson from "./package.json" with { type: "json" };
 
 const SHUTDOWN_MS = 10_000;
@@ -33,8 +33,7 @@ async function main(): Promise<void> {
     pages: { routes: new RouteTable(PAGE_ROUTES), handle: (req, res) => handlePage(req, res) },
     onFinish: (entry) => log.info(entry, "request"),
   });
-  const server = createServer(front);
-  server.keepAliveTimeout = 65_000;
+  const server = createHttpServer(front);
   server.listen(config.http.port, config.http.host, () => {
     log.info({ host: config.http.host, port: config.http.port, url: publicUrl }, "web is ready");
   });

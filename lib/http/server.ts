@@ -1,0 +1,49 @@
+/** The one HTTP server: time limits for slow callers, and words for what is no HTTP request at all. */
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { Duplex } from "node:stream";
+
+/** A request head that has not arrived after this time is given up; whole requests are small (a schematic). */
+const HEAD_MS = 10_000;
+const REQUEST_MS = 60_000;
+const CHECK_MS = 2_000;
+/** Longer than the idle limits of usual load balancers (60 s), so that they close first. */
+const KEEP_ALIVE_MS = 65_000;
+
+/** What the parser of Node.js found wrong, by its code; anything else is 400. */
+const REFUSALS: Record<string, [status: string, text: string]> = {
+  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "the request head is larger than 16 KiB"],
+  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "the request did not arrive in time"],
+};
+
+/** Creates the server around the front door; the caller lets it listen. */
+export function createHttpServer(listener: RequestListener): Server {
+  const answering = new WeakSet<Duplex>();
+  const server = createServer(
+    { headersTimeout: HEAD_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: CHECK_MS },
+    (req, res) => {
+      answering.add(req.socket);
+      res.once("close", () => answering.delete(req.socket));
+      listener(req, res);
+    },
+  );
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    // In the middle of a reply any further words would be taken for a part of it.
+    if (socket.writable && error.code !== "ECONNRESET" && !answering.has(socket)) socket.end(refusal(error));
+    else socket.destroy();
+  });
+  return server;
+}
+
+function refusal({ code = "" }: NodeJS.ErrnoException): string {
+  const [status, text] = REFUSALS[code] ?? ["400 Bad Request", "this is not a valid HTTP request"];
+  const body = `${text}\n`;
+  const headers = {
+    "Content-Type": "text/plain; charset=utf-8",
+    "X-Content-Type-Options": "nosniff",
+    "Content-Length": Buffer.byteLength(body),
+    Connection: "close",
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status}\r\n${lines.join("")}\r\n${body}`;
+}
