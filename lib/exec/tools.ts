@@ -16,8 +16,6 @@ export const TOOLS = {
   "grub-mkimage": "grub-common",
   "qemu-img": "qemu-utils",
   depmod: "kmod",
-  sbsign: "sbsigntool",
-  sbverify: "sbsigntool",
   bwrap: "bubblewrap",
 } as const;
 
