@@ -46,5 +46,7 @@ export async function createEvidenceSide(options: EvidenceSideOptions) {
   const evidence =
     signing.images &&
     createImageEvidence({ signing: signing.images, sboms, locks, store, externalUrl, onError });
-  return { services: { signing, checksums, sboms, locks }, images: evidence };
+  // Changes when published images should get other evidence.
+  const identity = `v1:${key?.hint ?? ""}`;
+  return { services: { signing, checksums, sboms, locks }, images: evidence, identity };
 }

@@ -92,7 +92,7 @@ export async function createRuntime(
   const { registry, talosctl } = createRegistrySide({
     ...{ db, store, images, assets, schematics, releases, externalUrl, dataDir: config.dataDir },
     signing: keys?.identity ?? null,
-    ...(evidence.images ? { evidence: evidence.images } : {}),
+    ...(evidence.images ? { evidence: evidence.images, evidenceIdentity: evidence.identity } : {}),
   });
   const worker = base.blocking
     ? await createWorkerSide({

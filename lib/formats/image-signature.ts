@@ -5,7 +5,7 @@ import { type BlobDescriptor, IMAGE_MEDIA } from "./image-documents.ts";
 export const BUNDLE_MEDIA_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json";
 export const SIMPLE_SIGNING = "application/vnd.dev.cosign.simplesigning.v1+json";
 export const SIGNATURE_ANNOTATION = "dev.cosignproject.cosign/signature";
-const SIGNATURE_TYPE = "cosign container image signature";
+export const SIGNATURE_TYPE = "cosign container image signature";
 /** Predicate type by which cosign tells a signature from other statements; its predicate is empty. */
 export const SIGN_PREDICATE = "https://sigstore.dev/cosign/sign/v1";
 /** OCI image-spec 1.1, "Guidelines for Artifact Usage": an artifact without a configuration. */

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
+import { SIGNATURE_ANNOTATION, SIMPLE_SIGNING } from "../formats/image-signature.ts";
 import { parseImage } from "./manifest.ts";
 import { digestHex } from "./reference.ts";
 import { imageName, type RegistryClient } from "./registry-client.ts";
@@ -11,8 +12,6 @@ import {
   checkEvidence,
   type Evidence,
   MAX_PAYLOAD_BYTES,
-  SIGNATURE_ANNOTATION,
-  SIMPLE_SIGNING,
   signatureTag,
   type TrustedKey,
   unverified,

@@ -3,6 +3,7 @@ import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { AppError, invalidInput } from "../errors/app-error.ts";
+import { SIGNATURE_TYPE } from "../formats/image-signature.ts";
 import { digestHex } from "./reference.ts";
 
 export interface Evidence {
@@ -12,11 +13,8 @@ export interface Evidence {
   signature: string;
 }
 
-export const SIGNATURE_ANNOTATION = "dev.cosignproject.cosign/signature";
-export const SIMPLE_SIGNING = "application/vnd.dev.cosign.simplesigning.v1+json";
 /** A payload is a few hundred bytes; more is no payload. */
 export const MAX_PAYLOAD_BYTES = 64 * 1024;
-const SIGNATURE_TYPE = "cosign container image signature";
 
 const payloadSchema = z.object({
   critical: z.object({

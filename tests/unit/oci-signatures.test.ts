@@ -2,7 +2,8 @@ import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { SIGNATURE_ANNOTATION, SIMPLE_SIGNING, signatureTag } from "../../lib/oci/signature.ts";
+import { SIGNATURE_ANNOTATION, SIMPLE_SIGNING } from "../../lib/formats/image-signature.ts";
+import { signatureTag } from "../../lib/oci/signature.ts";
 import { type FakeImage, makeLayer } from "../fixtures/fake-image.ts";
 import { FakeRegistry } from "../fixtures/fake-registry.ts";
 import {
