@@ -1,5 +1,5 @@
 /** The one HTTP server: time limits for slow callers, and words for what is no HTTP request at all. */
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
 /** A request head that has not arrived after this time is given up; whole requests are small (a schematic). */
@@ -17,19 +17,21 @@ const REFUSALS: Record<string, [status: string, text: string]> = {
 
 /** Creates the server around the front door; the caller lets it listen. */
 export function createHttpServer(listener: RequestListener): Server {
-  const answering = new WeakSet<Duplex>();
+  const replies = new WeakMap<Duplex, Set<ServerResponse>>();
   const server = createServer(
     { headersTimeout: HEAD_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: CHECK_MS },
     (req, res) => {
-      answering.add(req.socket);
-      res.once("close", () => answering.delete(req.socket));
+      const open = replies.get(req.socket) ?? new Set();
+      replies.set(req.socket, open.add(res));
+      res.once("close", () => open.delete(res));
       listener(req, res);
     },
   );
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     // In the middle of a reply any further words would be taken for a part of it.
-    if (socket.writable && error.code !== "ECONNRESET" && !answering.has(socket)) socket.end(refusal(error));
+    const begun = [...(replies.get(socket) ?? [])].some((reply) => reply.headersSent);
+    if (socket.writable && error.code !== "ECONNRESET" && !begun) socket.end(refusal(error));
     else socket.destroy();
   });
   return server;
