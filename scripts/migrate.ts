@@ -1,10 +1,13 @@
 /** `npm run db:migrate`: brings the database of DATABASE_URL to the newest schema and says what it did. */
+import { readEnvironment } from "../lib/config/environment.ts";
+import { EXIT_CONFIG } from "../lib/config/load.ts";
+import { readSettings } from "../lib/config/settings.ts";
 import { migrate } from "../lib/db/migrate.ts";
 
-const url = process.env.DATABASE_URL;
-if (url === undefined || url === "") {
-  console.error("DATABASE_URL is not set: which database shall be migrated?");
-  process.exit(78);
+const url = readSettings(readEnvironment()).settings.DATABASE_URL;
+if (url === undefined) {
+  console.error("DATABASE_URL is not set or no address: which database shall be migrated?");
+  process.exit(EXIT_CONFIG);
 }
 try {
   const result = await migrate(url, { onApply: (name) => console.log(`applied ${name}`) });

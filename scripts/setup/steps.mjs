@@ -14,6 +14,9 @@ const PAGES = [
 ];
 const PROGRAMS = [...LIBRARY, "app/page-routes.ts", "api", "workers", "server.ts", "scripts"];
 
+/** Everything that pages and programs are made of; the container's build needs all of it. */
+export const BUILD_SOURCES = [...new Set([...PAGES, ...PROGRAMS])];
+
 /** dist/<name>.mjs from its entry. */
 export const BUNDLES = {
   web: "server.ts",
