@@ -33,10 +33,10 @@ Base address: ${base}
 - \`GET ${base}/image/<id>/<version>/<file>\`: builds when needed, then streams; ranges, ETag and HEAD work
   - \`<file>.sha256\`, \`<file>.sha512\`: checksum lines for sha256sum -c
   - \`<file>.sigstore.json\`: Sigstore bundle, signed by the key at ${base}/oci/cosign/signing-key.pub
+  - \`Prefer: respond-async\`: 202 with the address of the build instead of waiting
 - \`GET ${base}/image/<id>/<version>/SHA256SUMS\`: checksums of all files that are ready
 - \`GET ${base}/spdx/<id>/<version>/<arch>\`: bill of materials, SPDX 2.3; with .cdx.json behind it CycloneDX 1.6
 - \`GET ${base}/api/v1/models/<id>/<version>/lock\`: every source image by digest
-  - \`Prefer: respond-async\`: 202 with the address of the build instead of waiting
 - \`GET ${base}/api/v1/builds/<build>/events\`: server-sent events of a build
 - \`GET ${base}/openapi.json\`: all of it, described
 

@@ -5,7 +5,7 @@ import pLimit from "p-limit";
 import type { AssetNameRepository } from "../db/asset-name-repository.ts";
 import { versionTag } from "../domain/versions.ts";
 import { AppError } from "../errors/app-error.ts";
-import type { AssetService, ReleaseService, ResolvedAsset, SchematicService } from "./contracts.ts";
+import type { AssetService, ReleaseService, SchematicService } from "./contracts.ts";
 import type { ChecksumService } from "./evidence-contracts.ts";
 import { requireSchematic } from "./model-inputs.ts";
 
@@ -42,7 +42,7 @@ export function createChecksumService(options: ChecksumServiceOptions): Checksum
   }
 
   return {
-    async note({ schematicId, version, path }: ResolvedAsset) {
+    async note({ schematicId, version, path }) {
       const name = `${schematicId}/${version}/${path}`;
       if (written.has(name)) return;
       written.set(name, true);

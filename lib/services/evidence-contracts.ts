@@ -1,6 +1,5 @@
 /** What people can check files with: signatures, checksums, bills of materials, the list of inputs. */
 import type { Arch } from "../domain/asset.ts";
-import type { ResolvedAsset } from "./contracts.ts";
 import type { ImageSigning } from "./image-signing.ts";
 
 export interface SigningService {
@@ -12,9 +11,18 @@ export interface SigningService {
   images: ImageSigning | null;
 }
 
+/** A file under the name it was given out. */
+export interface ServedFile {
+  schematicId: string;
+  /** With "v". */
+  version: string;
+  /** Last path segment without sidecar suffix. */
+  path: string;
+}
+
 export interface ChecksumService {
   /** Remembers that a file was given out under this name. Never fails: a lost name is missing in a list. */
-  note(asset: ResolvedAsset): Promise<void>;
+  note(file: ServedFile): Promise<void>;
   /**
    * Lines of sha256sum for every file of the schematic and version that was asked for and is ready; builds nothing.
    * Errors: schematic (404), version syntax (400), version existence (404).
