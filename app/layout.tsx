@@ -30,14 +30,7 @@ export default async function Layout({ children }: { children: ReactNode }) {
     <html lang={words.language} data-theme={theme ?? undefined}>
       <body>
         <WordsProvider language={words.language} messages={messagesOf(words.language)}>
-          <Header words={words} path={path} theme={theme} />
-          {source.verification === "off" && (
-            <div className="no-print border-b border-line bg-warn-wash">
-              <p className="mx-auto max-w-[84rem] px-4 py-1.5 text-sm text-warn lg:px-8">
-                {words.t("source.unverified")}
-              </p>
-            </div>
-          )}
+          <Header words={words} path={path} theme={theme} unverified={source.verification === "off"} />
           <main
             id="main"
             tabIndex={-1}

@@ -24,7 +24,9 @@ function Row({ words, build, longest }: { words: Words; build: BuildView; longes
       </td>
       <td className="max-md:text-right md:px-3">
         <StateBadge words={words} state={build.state} />
-        {running && <span className="ml-2 text-sm">{words.t("percent", { percent: build.percent })}</span>}
+        {running && (
+          <span className="ml-2 text-sm">{words.t("percent", { percent: Math.floor(build.percent) })}</span>
+        )}
       </td>
       <td className="text-sm max-md:order-6 max-md:text-right md:w-28 md:px-3">
         {took !== null && words.duration(took)}

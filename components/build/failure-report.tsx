@@ -37,11 +37,10 @@ export function FailureReport({ build, error }: { build: BuildSnapshot; error: B
       <p className="break-words" lang="en">
         {error.message} <code className="text-sm text-soft">{error.code}</code>
       </p>
-      {error.hint && (
-        <p className="break-words">
-          <strong>{t("failure.hint")}</strong> <span lang="en">{error.hint}</span>
-        </p>
-      )}
+      <p className="break-words">
+        <strong>{t("failure.hint")}</strong>{" "}
+        {error.hint ? <span lang="en">{error.hint}</span> : t("failure.hint.none")}
+      </p>
       {Object.keys(facts).length > 0 && (
         <dl className="grid grid-cols-[auto_1fr] gap-x-4 text-sm" lang="en">
           {Object.entries(facts).map(([name, value]) => (

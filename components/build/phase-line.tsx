@@ -3,7 +3,8 @@
 import { PHASES, type Phase } from "../../lib/imager/types.ts";
 import type { Words } from "../words/translator.ts";
 import { useWords } from "../words/words-provider.tsx";
-import { type PhaseGroup, phaseGroups, type StepProgress, type StepState } from "./progress.ts";
+import { type PhaseGroup, phaseGroups } from "./phase-groups.ts";
+import type { StepProgress, StepState } from "./progress.ts";
 
 const DOTS: Record<StepState, string> = {
   waiting: "border-line bg-paper",

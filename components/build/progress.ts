@@ -8,12 +8,16 @@ export interface StepProgress {
   title: string;
   phase: string;
   state: StepState;
+  /** As the worker counts them; null until it said so, because work that is already there is left out. */
+  number: number | null;
   /** Set when done. Milliseconds. */
   ms: number | null;
   cached: boolean;
   /** Of the running step. */
   percent: number;
   note: string | null;
+  /** When it began and ended, in milliseconds since 1970; null when only its duration is known. */
+  span: { from: number; to: number } | null;
 }
 
 export interface BuildProgress {
@@ -35,37 +39,61 @@ export interface PlannedStep {
 const LOG_LINES = 5_000;
 
 const waiting = ({ title, phase }: PlannedStep): StepProgress => ({
-  ...{ title, phase, state: "waiting", ms: null, cached: false, percent: 0, note: null },
+  ...{ title, phase, state: "waiting", number: null, ms: null, cached: false },
+  ...{ percent: 0, note: null, span: null },
 });
+
+const isSame = (a: PlannedStep, b: PlannedStep): boolean => a.title === b.title && a.phase === b.phase;
+
+/** Work of a build that ended well and never began was not needed. */
+const needed = (steps: StepProgress[], state: BuildState): StepProgress[] =>
+  state === "ready" ? steps.filter((step) => step.state !== "waiting") : steps;
 
 /** Where things stood when the page was made. `planned` may be empty when the plan can no longer be had. */
 export function initialProgress(build: BuildSnapshot, planned: readonly PlannedStep[]): BuildProgress {
-  const base = planned.length >= build.timings.length ? planned : build.timings;
-  const steps = base.map(waiting).map((step, index): StepProgress => {
-    const timing = build.timings[index];
-    if (timing) return { ...step, ...timing, state: "done", percent: 100 };
-    if (index !== build.timings.length || build.state === "queued") return step;
-    if (build.state === "failed") return { ...step, state: "failed" };
-    return build.state === "building" ? { ...step, state: "running", note: build.note } : step;
+  const { state, percent, attempts, error, timings, note, phase } = build;
+  const unplanned = timings.filter((timing) => !planned.some((step) => isSame(step, timing)));
+  const steps = [...unplanned, ...planned].map(waiting).map((step): StepProgress => {
+    const timing = timings.find((candidate) => isSame(candidate, step));
+    if (timing) return { ...step, ms: timing.ms, cached: timing.cached, state: "done", percent: 100 };
+    if (step.title !== note || step.phase !== phase) return step;
+    if (state === "building" || state === "failed")
+      return { ...step, state: state === "failed" ? "failed" : "running" };
+    return step;
   });
-  const { state, percent, attempts, error } = build;
-  return { state, percent, attempt: attempts, error, steps, log: [] };
+  return { state, percent, attempt: attempts, error, steps: needed(steps, state), log: [] };
 }
 
 type Data = Record<string, unknown>;
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 const number = (value: unknown): number | null => (typeof value === "number" ? value : null);
 
+const LARGEST_NUMBER = 500;
+
 function withStep(
   steps: StepProgress[],
-  number_: number | null,
-  change: Partial<StepProgress>,
+  wanted: number | null,
+  change: (step: StepProgress) => Partial<StepProgress>,
 ): StepProgress[] {
-  const index = (number_ ?? 0) - 1;
-  if (index < 0 || index > 200) return steps;
-  const grown = [...steps];
-  while (grown.length <= index) grown.push(waiting({ title: "", phase: "" }));
-  return grown.map((step, at) => (at === index ? { ...step, ...change } : step));
+  return steps.map((step) =>
+    wanted !== null && step.number === wanted ? { ...step, ...change(step) } : step,
+  );
+}
+
+/** A step begins: the planned one gets its number, an unplanned one its place among the numbers. */
+function onPhase(progress: BuildProgress, data: Data, at: number): BuildProgress {
+  const wanted = number(data.step);
+  if (wanted === null || wanted < 1 || wanted > LARGEST_NUMBER) return progress;
+  const named = { title: text(data.title), phase: text(data.phase) };
+  const begun: StepProgress = {
+    ...waiting(named),
+    ...{ state: "running", number: wanted, cached: data.cached === true, span: { from: at, to: at } },
+  };
+  const steps = [...progress.steps];
+  const known = steps.findIndex((step) => isSame(step, named) && (step.number ?? wanted) === wanted);
+  if (known >= 0) steps[known] = begun;
+  else steps.splice(steps.findLastIndex((step) => (step.number ?? Infinity) < wanted) + 1, 0, begun);
+  return { ...progress, steps };
 }
 
 function onState(progress: BuildProgress, data: Data): BuildProgress {
@@ -80,12 +108,12 @@ function onState(progress: BuildProgress, data: Data): BuildProgress {
   };
 }
 
-function onProgress(progress: BuildProgress, data: Data): BuildProgress {
+function onProgress(progress: BuildProgress, data: Data, at: number): BuildProgress {
   const ms = number(data.ms);
-  const change: Partial<StepProgress> =
+  const change = ({ span }: StepProgress): Partial<StepProgress> =>
     ms === null
-      ? { percent: number(data.percent) ?? 0, note: text(data.note) || null }
-      : { state: "done", ms, percent: 100, note: null };
+      ? { percent: Math.floor(number(data.percent) ?? 0), note: text(data.note) || null }
+      : { state: "done", ms, percent: 100, note: null, span: span && { from: span.from, to: at } };
   return {
     ...progress,
     percent: Math.max(progress.percent, number(data.overall) ?? 0),
@@ -101,21 +129,31 @@ function onDone(progress: BuildProgress, data: Data): BuildProgress {
       ? { ...step, state: state === "failed" ? ("failed" as const) : ("waiting" as const) }
       : step,
   );
-  return { ...progress, state, error, steps, percent: state === "ready" ? 100 : progress.percent };
+  return {
+    ...progress,
+    state,
+    error,
+    steps: needed(steps, state),
+    percent: state === "ready" ? 100 : progress.percent,
+  };
+}
+
+export interface StreamEvent {
+  type: string;
+  data: Data;
+  /** When it was written, in milliseconds since 1970. */
+  at: number;
 }
 
 /** The progress after an event of the build's stream; unknown events change nothing. */
-export function applyEvent(progress: BuildProgress, type: string, data: Data): BuildProgress {
+export function applyEvent(progress: BuildProgress, { type, data, at }: StreamEvent): BuildProgress {
   switch (type) {
     case "state":
       return onState(progress, data);
-    case "phase": {
-      const change = { phase: text(data.phase), title: text(data.title), cached: data.cached === true };
-      const running = { ...change, state: "running", percent: 0, note: null } as const;
-      return { ...progress, steps: withStep(progress.steps, number(data.step), running) };
-    }
+    case "phase":
+      return onPhase(progress, data, at);
     case "progress":
-      return onProgress(progress, data);
+      return onProgress(progress, data, at);
     case "log":
       return { ...progress, log: [...progress.log.slice(1 - LOG_LINES), text(data.line)] };
     case "done":
@@ -123,34 +161,4 @@ export function applyEvent(progress: BuildProgress, type: string, data: Data): B
     default:
       return progress;
   }
-}
-
-export interface PhaseGroup {
-  phase: string;
-  steps: StepProgress[];
-  state: StepState;
-  /** Sum of the finished steps. */
-  ms: number;
-}
-
-function groupState(steps: StepProgress[]): StepState {
-  if (steps.some((step) => step.state === "failed")) return "failed";
-  if (steps.every((step) => step.state === "done")) return "done";
-  return steps.every((step) => step.state === "waiting") ? "waiting" : "running";
-}
-
-/** Steps that follow each other in one phase, as one entry of the line. */
-export function phaseGroups(steps: readonly StepProgress[]): PhaseGroup[] {
-  const groups: StepProgress[][] = [];
-  for (const step of steps) {
-    const last = groups.at(-1);
-    if (last?.[0]?.phase === step.phase) last.push(step);
-    else groups.push([step]);
-  }
-  return groups.map((members) => ({
-    phase: members[0]?.phase ?? "",
-    steps: members,
-    state: groupState(members),
-    ms: members.reduce((sum, step) => sum + (step.ms ?? 0), 0),
-  }));
 }

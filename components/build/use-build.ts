@@ -1,14 +1,19 @@
 "use client";
 /** Follows a build by server-sent events and keeps the page's picture of it. */
 import { useEffect, useReducer, useState } from "react";
-import { applyEvent, type BuildProgress, initialProgress, type PlannedStep } from "./progress.ts";
+import {
+  applyEvent,
+  type BuildProgress,
+  initialProgress,
+  type PlannedStep,
+  type StreamEvent,
+} from "./progress.ts";
 import { type BuildSnapshot, fetchSnapshot } from "./snapshot.ts";
 
 const TYPES = ["state", "phase", "progress", "log", "done"] as const;
-type Batch = { type: string; data: Record<string, unknown> }[];
 
-const reduce = (progress: BuildProgress, batch: Batch): BuildProgress =>
-  batch.reduce((before, { type, data }) => applyEvent(before, type, data), progress);
+const reduce = (progress: BuildProgress, batch: StreamEvent[]): BuildProgress =>
+  batch.reduce(applyEvent, progress);
 
 /** The progress, live, and the latest snapshot, which is read again when the build has ended. */
 export function useBuild(start: BuildSnapshot, planned: PlannedStep[]) {
@@ -17,7 +22,7 @@ export function useBuild(start: BuildSnapshot, planned: PlannedStep[]) {
   const [connected, setConnected] = useState(true);
   useEffect(() => {
     const source = new EventSource(`/api/v1/builds/${start.id}/events`);
-    let batch: Batch = [];
+    let batch: StreamEvent[] = [];
     let frame = 0;
     const flush = () => {
       frame = 0;
@@ -26,7 +31,8 @@ export function useBuild(start: BuildSnapshot, planned: PlannedStep[]) {
     };
     for (const type of TYPES) {
       source.addEventListener(type, (event) => {
-        batch.push({ type, data: JSON.parse(event.data) });
+        // The ID of an event begins with the time it was written at.
+        batch.push({ type, data: JSON.parse(event.data), at: Number.parseInt(event.lastEventId, 10) });
         frame ||= requestAnimationFrame(flush);
         if (type !== "done") return;
         source.close();

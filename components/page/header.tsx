@@ -9,9 +9,11 @@ interface Props {
   /** Path and query that the language switch returns to. */
   path: string;
   theme: "light" | "dark" | null;
+  /** True when the signatures of the source are not checked. */
+  unverified: boolean;
 }
 
-export function Header({ words, path, theme }: Props) {
+export function Header({ words, path, theme, unverified }: Props) {
   const { t } = words;
   const place = path.split("?", 1)[0] ?? "/";
   const links = [
@@ -52,6 +54,13 @@ export function Header({ words, path, theme }: Props) {
           <ThemeSwitch theme={theme} back={path} />
         </div>
       </div>
+      {unverified && (
+        <div className="border-t border-line bg-warn-wash">
+          <p className="mx-auto max-w-[84rem] px-4 py-1.5 text-sm text-warn lg:px-8">
+            {t("source.unverified")}
+          </p>
+        </div>
+      )}
     </header>
   );
 }

@@ -27,7 +27,7 @@ function State({ words, file }: Pick<Props, "words" | "file">) {
         </span>
       );
     case "building":
-      return <Badge tone="accent">{t("file.building", { percent: file.build.percent })}</Badge>;
+      return <Badge tone="accent">{t("file.building", { percent: Math.floor(file.build.percent) })}</Badge>;
     case "inline":
       return <Badge>{t("file.inline")}</Badge>;
     case "absent":

@@ -45,7 +45,7 @@ export function CopyButton({ text, what, label }: Props) {
   return (
     <button
       type="button"
-      className="button button-small needs-script no-print min-w-16"
+      className={`button needs-script no-print ${label ? "" : "button-small min-w-16"}`}
       onClick={() => void copyText(text).then((done) => setResult(done ? "done" : "failed"))}
     >
       <span aria-live="polite">

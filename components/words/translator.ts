@@ -46,6 +46,7 @@ function formatSize(language: Language, bytes: number): string {
 function formatDuration(language: Language, ms: number): string {
   const unit = (value: number, symbol: string, digits = 0) =>
     `${new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value)}\u00a0${symbol}`;
+  if (ms < 99.5) return unit(ms, "ms");
   const seconds = ms / 1000;
   if (seconds < 9.95) return unit(seconds, "s", 1);
   const whole = Math.round(seconds);

@@ -1,0 +1,121 @@
+/** Every page in both themes against axe; failures, cancelled builds and what is missing. */
+import AxeBuilder from "@axe-core/playwright";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startWebFactory, type WebFactory } from "../fixtures/browser.ts";
+
+let web: WebFactory;
+let schematic: string;
+let failedBuild: string;
+
+/** Starts a build by the result page's own form and gives the path of the build page. */
+async function startBuild(page: Page, id: string, file: string): Promise<string> {
+  await page.goto(`/schematics/${id}?version=v1.13.2&platform=metal&arch=amd64`);
+  await page.getByRole("button", { name: `Build ${file}`, exact: true }).click();
+  await page.waitForURL("**/builds/*");
+  return new URL(page.url()).pathname;
+}
+
+beforeAll(async () => {
+  web = await startWebFactory();
+  schematic = await web.factory.schematic("customization: {extraKernelArgs: [axe=1]}");
+}, 300_000);
+afterAll(() => web?.stop(), 60_000);
+
+describe("a failing build", () => {
+  it("says why on top, what to do next, and works when tried again", async () => {
+    const page = await web.open();
+    web.breakSource(true);
+    failedBuild = await startBuild(page, schematic, "metal-amd64.iso");
+    await page.getByRole("heading", { name: "The build failed" }).waitFor({ timeout: 120_000 });
+    expect(await page.getByText("Next step:").count()).toBe(1);
+    await page.reload();
+    await page.getByRole("heading", { name: "The build failed" }).waitFor();
+    web.breakSource(false);
+    await page.getByRole("button", { name: "Build again" }).click();
+    await page.locator('[data-state="ready"]').waitFor({ timeout: 120_000 });
+    await page.close();
+  });
+
+  it("shows a build that ends while nobody follows it, and ends one on request", async () => {
+    const page = await web.open({ javaScriptEnabled: false });
+    await startBuild(page, schematic, "metal-amd64.raw.zst");
+    const cancel = page.getByRole("button", { name: "Cancel the build" });
+    if (await cancel.isVisible()) await cancel.click();
+    await page.locator('[data-state="cancelled"], [data-state="ready"]').waitFor({ timeout: 120_000 });
+    await page.goto("/builds");
+    expect(await page.getByRole("row").count()).toBeGreaterThan(2);
+    await page.goto("/builds?state=failed");
+    await page.getByRole("link", { name: "metal-amd64.iso" }).first().waitFor();
+    await page.close();
+  });
+});
+
+describe("what is missing", () => {
+  const statusOf = async (path: string) => {
+    const reply = await fetch(web.url + path, { headers: { Accept: "text/html" } });
+    return { status: reply.status, text: await reply.text() };
+  };
+
+  it.each([
+    ["/nowhere", "There is no page here"],
+    [`/schematics/${"0".repeat(64)}`, "No schematic has this ID here"],
+    ["/schematics/banana", "No schematic has this ID here"],
+    ["/builds/00000000-0000-4000-8000-000000000000", "There is no such build"],
+    ["/builds/banana", "There is no such build"],
+  ])("%s is a page that says so", async (path, sentence) => {
+    const { status, text } = await statusOf(path);
+    expect(status).toBe(404);
+    expect(text).toContain(sentence);
+  });
+
+  it("names the versions that are offered when one is not", async () => {
+    const { status, text } = await statusOf(`/schematics/${schematic}?version=v1.2.3`);
+    expect(status).toBe(404);
+    expect(text).toContain("Talos v1.2.3 is not offered here");
+    expect(text).toContain("version=v1.13.2");
+  });
+
+  it("still gives machines the text of a schematic", async () => {
+    const reply = await fetch(`${web.url}/schematics/${schematic}`);
+    expect(await reply.text()).toContain("axe=1");
+  });
+
+  it("does not take forms from other sites", async () => {
+    const reply = await fetch(`${web.url}/create`, {
+      method: "POST",
+      headers: { "Sec-Fetch-Site": "cross-site", "Content-Type": "application/x-www-form-urlencoded" },
+      body: "intent=create&version=1.13.2",
+    });
+    expect(reply.status).toBe(403);
+  });
+});
+
+describe.each(["light", "dark"] as const)("axe in the %s theme", (colorScheme) => {
+  it.each([
+    ["the form", () => "/"],
+    [
+      "the form with a platform and problems",
+      () => "/?target=cloud&version=1.12.4&platform=alibabacloud&extensions=x%2Fy",
+    ],
+    ["the form for a board", () => "/?target=sbc&version=1.13.2&overlay-options=a%3A%20%5B"],
+    ["the files of a schematic", () => `/schematics/${schematic}?version=v1.13.2&platform=metal&arch=amd64`],
+    ["the builds", () => "/builds"],
+    ["a failed build", () => failedBuild],
+    ["the API", () => "/api"],
+    ["a missing page", () => "/nowhere"],
+  ])("finds nothing on %s", async (_what, path) => {
+    for (const width of [1280, 390]) {
+      const page = await web.open({ colorScheme, viewport: { width, height: 844 } });
+      await page.goto(path());
+      await page.locator("details").evaluateAll((all) => {
+        for (const one of all) one.setAttribute("open", "");
+      });
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`)).toEqual(
+        [],
+      );
+      await page.close();
+    }
+  });
+});
