@@ -5,12 +5,13 @@ import type {
   BuildError,
   BuildRecord,
   BuildTiming,
+  ClaimedBuild,
 } from "../domain/build-record.ts";
 import { type BuildMove, type BuildState, buildMove, RUNNING_STATES } from "../domain/build-state.ts";
 import { isBuildId } from "./build-id.ts";
-import { toBuildRecord } from "./build-row.ts";
+import { toBuildRecord, toClaimedBuild, WITHOUT_PLAN } from "./build-row.ts";
 import type { Database } from "./client.ts";
-import { Prisma } from "./generated/client.ts";
+import { type Build, Prisma } from "./generated/client.ts";
 import { toExactJsonText, toJsonText } from "./json-text.ts";
 
 export interface NewBuild {
@@ -68,13 +69,13 @@ export interface BuildRepository {
   /** All that wait for a worker, oldest first. */
   queued(limit: number): Promise<BuildRecord[]>;
   countQueued(): Promise<number>;
-  /** Builds a worker took and has not reported on for so long. */
-  stale(staleMs: number): Promise<BuildRecord[]>;
+  /** Ids of builds that a worker took and has not reported on for so long. */
+  stale(staleMs: number): Promise<string[]>;
   /** Builds that some worker has now. */
   active(): Promise<BuildRecord[]>;
   setDetached(id: string): Promise<void>;
   /** Takes a queued build for its next attempt; null when somebody else did or it is not queued any more. */
-  claim(id: string, worker: string): Promise<BuildRecord | null>;
+  claim(id: string, worker: string): Promise<ClaimedBuild | null>;
   /** Says "still alive" and where the work is; null when the claim is lost. */
   heartbeat(claim: BuildClaim, progress: BuildProgressRow): Promise<{ detached: boolean } | null>;
   /** One move of the state table; false when state or guard did not allow it. */
@@ -104,19 +105,20 @@ type Reads =
 
 function reads(db: Database): Pick<BuildRepository, Reads> {
   const running = [...RUNNING_STATES];
+  const omit = WITHOUT_PLAN;
   return {
     async find(id) {
       if (!isBuildId(id)) return null;
-      const row = await db.build.findUnique({ where: { id } });
+      const row = await db.build.findUnique({ where: { id }, omit });
       return row === null ? null : toBuildRecord(row);
     },
     async findRunning(assetKey) {
-      const row = await db.build.findFirst({ where: { assetKey, state: { in: running } } });
+      const row = await db.build.findFirst({ where: { assetKey, state: { in: running } }, omit });
       return row === null ? null : toBuildRecord(row);
     },
     async findLastFinished(assetKey) {
       const where = { assetKey, state: { notIn: running } };
-      const row = await db.build.findFirst({ where, orderBy: { id: "desc" } });
+      const row = await db.build.findFirst({ where, orderBy: { id: "desc" }, omit });
       return row === null ? null : toBuildRecord(row);
     },
     async list(filter) {
@@ -125,7 +127,7 @@ function reads(db: Database): Pick<BuildRepository, Reads> {
       if (filter.schematicId !== undefined) where.schematicId = filter.schematicId;
       if (filter.state !== undefined) where.state = filter.state;
       if (filter.before !== undefined) where.id = { lt: filter.before };
-      const rows = await db.build.findMany({ where, orderBy: { id: "desc" }, take: filter.limit });
+      const rows = await db.build.findMany({ where, orderBy: { id: "desc" }, take: filter.limit, omit });
       return rows.map(toBuildRecord);
     },
     async queued(limit) {
@@ -133,6 +135,7 @@ function reads(db: Database): Pick<BuildRepository, Reads> {
         where: { state: "queued" },
         orderBy: { id: "asc" },
         take: limit,
+        omit,
       });
       return rows.map(toBuildRecord);
     },
@@ -141,11 +144,10 @@ function reads(db: Database): Pick<BuildRepository, Reads> {
       const ids = await db.$queryRaw<{ id: string }[]>`
         SELECT id FROM build
         WHERE state IN ('building', 'uploading') AND heartbeat_at < now() - ${staleMs}::int * interval '1 millisecond'`;
-      const rows = await db.build.findMany({ where: { id: { in: ids.map((row) => row.id) } } });
-      return rows.map(toBuildRecord);
+      return ids.map((row) => row.id);
     },
     async active() {
-      const rows = await db.build.findMany({ where: { state: { in: ["building", "uploading"] } } });
+      const rows = await db.build.findMany({ where: { state: { in: ["building", "uploading"] } }, omit });
       return rows.map(toBuildRecord);
     },
   };
@@ -156,7 +158,7 @@ function writes(db: Database): Omit<BuildRepository, Reads> {
     async insert(build) {
       const plan: Prisma.InputJsonValue = JSON.parse(toExactJsonText(build.plan));
       const data = [{ ...build, plan, state: "queued" }];
-      const [row] = await db.build.createManyAndReturn({ data, skipDuplicates: true });
+      const [row] = await db.build.createManyAndReturn({ data, skipDuplicates: true, omit: WITHOUT_PLAN });
       return row === undefined ? null : toBuildRecord(row);
     },
     async setDetached(id) {
@@ -164,14 +166,13 @@ function writes(db: Database): Omit<BuildRepository, Reads> {
     },
     async claim(id, worker) {
       const { to } = buildMove("claim");
-      const count = await db.$executeRaw`
+      const [row] = await db.$queryRaw<Build[]>`
         UPDATE build SET state = ${to}, worker = ${worker}, attempts = attempts + 1, heartbeat_at = now(),
           started_at = coalesce(started_at, now()), phase = NULL, step = 0, percent = 0, note = NULL,
           error = NULL, timings = '[]'
-        WHERE id = ${id}::uuid AND ${allows("claim")}`;
-      if (count === 0) return null;
-      const row = await db.build.findUnique({ where: { id } });
-      return row === null ? null : toBuildRecord(row);
+        WHERE id = ${id}::uuid AND ${allows("claim")}
+        RETURNING ${ALL_COLUMNS}`;
+      return row === undefined ? null : toClaimedBuild(row);
     },
     async heartbeat(claim, progress) {
       const [row] = await db.$queryRaw<{ detached: boolean }[]>`
@@ -199,7 +200,7 @@ async function moveRow(
   const finished = !RUNNING_STATES.includes(to);
   const count = await db.$executeRaw`
     UPDATE build SET state = ${to}, error = coalesce(${error}::jsonb, error), note = ${patch.note ?? null},
-      finished_at = CASE WHEN ${finished} THEN now() END,
+      finished_at = CASE WHEN ${finished} THEN now() END, plan = CASE WHEN ${finished} THEN NULL ELSE plan END,
       heartbeat_at = CASE WHEN ${to === "queued"} THEN NULL ELSE heartbeat_at END
     WHERE id = ${id}::uuid AND ${allows(move)} AND ${guarded(guard)}`;
   return count === 1;
@@ -224,6 +225,11 @@ async function succeedRow(
     return true;
   });
 }
+
+/** Every column under the name that Prisma gives it. */
+const ALL_COLUMNS = Prisma.sql`id, asset_key AS "assetKey", schematic_id AS "schematicId", version, path, plan, state,
+  phase, step, steps, percent, note, error, timings, attempts, detached, request_id AS "requestId", worker,
+  heartbeat_at AS "heartbeatAt", queued_at AS "queuedAt", started_at AS "startedAt", finished_at AS "finishedAt"`;
 
 const allows = (move: BuildMove) => Prisma.sql`state IN (${Prisma.join(buildMove(move).from)})`;
 

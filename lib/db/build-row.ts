@@ -1,6 +1,6 @@
 /** From a row of the build table to the record the program works with; what JSON columns hold is checked here. */
 import { z } from "zod";
-import type { BuildRecord } from "../domain/build-record.ts";
+import type { BuildRecord, ClaimedBuild } from "../domain/build-record.ts";
 import { parseBuildState } from "../domain/build-state.ts";
 import type { Build } from "./generated/client.ts";
 import { fromExactJson } from "./json-text.ts";
@@ -17,13 +17,21 @@ const timingsSchema = z.array(
   z.object({ title: z.string(), phase: z.string(), ms: z.number(), cached: z.boolean() }),
 );
 
+/** The columns that everybody but a claim reads. */
+export type BuildRow = Omit<Build, "plan">;
+export const WITHOUT_PLAN = { plan: true } as const;
+
 /** The record of a row; throws when a JSON column holds something this version does not know. */
-export function toBuildRecord(row: Build): BuildRecord {
+export function toBuildRecord(row: BuildRow): BuildRecord {
   return {
     ...row,
-    plan: fromExactJson(row.plan),
     state: parseBuildState(row.state),
     error: row.error === null ? null : errorSchema.parse(row.error),
     timings: timingsSchema.parse(row.timings),
   };
+}
+
+/** The record of a row that a worker has just taken, with its plan. */
+export function toClaimedBuild({ plan, ...row }: Build): ClaimedBuild {
+  return { ...toBuildRecord(row), plan: fromExactJson(plan) };
 }

@@ -24,8 +24,6 @@ export interface BuildRecord {
   schematicId: string;
   version: string;
   path: string;
-  /** The plan as stored; whoever runs it parses it. */
-  plan: unknown;
   state: BuildState;
   phase: string | null;
   step: number;
@@ -44,6 +42,12 @@ export interface BuildRecord {
   queuedAt: Date;
   startedAt: Date | null;
   finishedAt: Date | null;
+}
+
+/** What a worker gets that takes a build. Nobody else reads plans: they may hold an embedded machine configuration. */
+export interface ClaimedBuild extends BuildRecord {
+  /** The plan as stored; whoever runs it parses it. */
+  plan: unknown;
 }
 
 export interface AssetRecord {

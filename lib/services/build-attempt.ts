@@ -4,7 +4,7 @@ import path from "node:path";
 import type { Logger } from "pino";
 import type { BuildRepository } from "../db/build-repository.ts";
 import { assetFileName } from "../domain/asset-path.ts";
-import type { BuildClaim, BuildRecord } from "../domain/build-record.ts";
+import type { BuildClaim, ClaimedBuild } from "../domain/build-record.ts";
 import { contentTypeOf } from "../domain/content-type.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { RunTool } from "../exec/run.ts";
@@ -102,7 +102,7 @@ function openWriter(
 }
 
 interface Attempt {
-  build: BuildRecord;
+  build: ClaimedBuild;
   claim: BuildClaim;
   dir: string;
   control: AttemptControl;

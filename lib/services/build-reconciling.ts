@@ -45,7 +45,7 @@ interface LostBuild extends BuildRecord {
 }
 
 async function lostBuilds({ builds, identity, staleMs }: ReconcilingOptions): Promise<LostBuild[]> {
-  const stale = new Set((await builds.stale(staleMs)).map((build) => build.id));
+  const stale = new Set(await builds.stale(staleMs));
   const lost: LostBuild[] = [];
   for (const build of await builds.active()) {
     if (build.worker === null) continue;

@@ -266,3 +266,24 @@ test("at most so many builds run at once as the worker may run", async () => {
   clearInterval(counting);
   expect(most).toBe(2);
 });
+
+test("a row keeps its plan, which may hold secrets, only until the build is over, and only a claim reads it", async () => {
+  const asset = fakeAsset("secret plan", [{}]);
+  const started = await web.assets.start(asset, { requestId: "r" });
+  const plans = () => web.db.$queryRaw<{ has: boolean }[]>`SELECT plan IS NOT NULL AS has FROM build`;
+  expect(await plans()).toEqual([{ has: true }]);
+  const read = [
+    await web.builds.find(started.id),
+    await web.builds.findRunning(asset.assetKey),
+    ...(await web.builds.list({ limit: 9 })),
+    ...(await web.builds.queued(9)),
+  ];
+  expect(read).toHaveLength(4);
+  for (const build of read) expect(build).not.toHaveProperty("plan");
+  await worker();
+  await web.assets.ensure(asset, patient());
+  expect(await plans()).toEqual([{ has: false }]);
+  const left = await web.assets.start(fakeAsset("cancelled plan", [{}]), { requestId: "r" });
+  await web.service.cancel(left.id);
+  expect(await plans()).toEqual([{ has: false }, { has: false }]);
+});

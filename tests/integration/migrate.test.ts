@@ -1,5 +1,5 @@
 /** The migration runner on a real Postgres. */
-import { cp, mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
@@ -28,12 +28,13 @@ async function ownMigrations(): Promise<string> {
 test("applies everything once, also when several processes start at the same time", async () => {
   const url = await createTestDatabase();
   const results = await Promise.all([migrate(url), migrate(url), migrate(url)]);
-  expect(results.flatMap((result) => result.applied)).toEqual(["0001_init"]);
+  const names = (await readdir("prisma/migrations")).filter((name) => /^\d{4}_/.test(name)).sort();
+  expect(results.flatMap((result) => result.applied)).toEqual(names);
   const rows = await query<{ migration_name: string; checksum: string; applied_steps_count: number }>(
     url,
     "SELECT * FROM _prisma_migrations",
   );
-  expect(rows).toHaveLength(1);
+  expect(rows).toHaveLength(names.length);
   expect(rows[0]).toMatchObject({ applied_steps_count: 1, logs: null, rolled_back_at: null });
   expect(rows[0]?.checksum).toMatch(/^[0-9a-f]{64}$/);
 });
@@ -49,16 +50,16 @@ test("refuses a migration that was changed after it had been applied", async () 
 test("a migration that fails leaves nothing behind and can be applied when it is repaired", async () => {
   const url = await createTestDatabase();
   const folder = await ownMigrations();
-  const broken = path.join(folder, "0002_broken");
+  const broken = path.join(folder, "9999_broken");
   await mkdir(broken);
   await writeFile(
     path.join(broken, "migration.sql"),
     "CREATE TABLE half (id int); SELECT nonsense FROM nowhere;",
   );
-  await expect(migrate(url, { folder })).rejects.toThrow("migration 0002_broken failed");
+  await expect(migrate(url, { folder })).rejects.toThrow("migration 9999_broken failed");
   expect(await query(url, "SELECT 1 FROM pg_tables WHERE tablename = 'half'")).toEqual([]);
   await writeFile(path.join(broken, "migration.sql"), "CREATE TABLE half (id int);");
-  expect((await migrate(url, { folder })).applied).toEqual(["0002_broken"]);
+  expect((await migrate(url, { folder })).applied).toEqual(["9999_broken"]);
 });
 
 test("the migrations give exactly the tables, columns and nullability of prisma/schema.prisma", async () => {
@@ -71,12 +72,16 @@ test("the migrations give exactly the tables, columns and nullability of prisma/
   expect(await db.asset.findMany()).toEqual([]);
   expect(await db.build.findMany()).toEqual([]);
   expect(await db.release.findMany()).toEqual([]);
+  expect(await db.registryManifest.findMany()).toEqual([]);
+  expect(await db.registryBlob.findMany()).toEqual([]);
+  expect(await db.registryTag.findMany()).toEqual([]);
+  expect(await db.assetName.findMany()).toEqual([]);
   const optional = await query<{ column_name: string }>(
     url,
     "SELECT column_name FROM information_schema.columns WHERE table_name = 'build' AND is_nullable = 'YES' ORDER BY 1",
   );
   expect(optional.map((row) => row.column_name)).toEqual(
-    ["error", "finished_at", "heartbeat_at", "note", "phase", "started_at", "worker"].sort(),
+    ["error", "finished_at", "heartbeat_at", "note", "phase", "plan", "started_at", "worker"].sort(),
   );
 });
 
