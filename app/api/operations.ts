@@ -6,7 +6,7 @@ const parameterSchema = z.object({
   name: z.string(),
   in: z.enum(["path", "query", "header"]),
   required: z.boolean().default(false),
-  schema: z.object({ enum: z.array(z.string()).optional(), default: z.unknown() }).optional(),
+  schema: z.object({ enum: z.array(z.coerce.string()).optional() }).optional(),
 });
 
 const operationSchema = z.object({
@@ -14,7 +14,6 @@ const operationSchema = z.object({
   summary: z.string().default(""),
   description: z.string().default(""),
   parameters: z.array(parameterSchema).default([]),
-  requestBody: z.unknown(),
   responses: z.record(z.string(), z.object({ description: z.string().default("") })),
 });
 

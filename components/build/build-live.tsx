@@ -8,7 +8,7 @@ import { BuildLog } from "./build-log.tsx";
 import { BuildReady } from "./build-ready.tsx";
 import { FailureReport } from "./failure-report.tsx";
 import { PhaseLine } from "./phase-line.tsx";
-import type { BuildProgress, PlannedStep } from "./progress.ts";
+import type { BuildProgress, PlannedStep } from "./progress-types.ts";
 import type { BuildSnapshot } from "./snapshot.ts";
 import { StateBadge } from "./state-badge.tsx";
 import { useBuild } from "./use-build.ts";

@@ -1,5 +1,5 @@
 /** Steps of a build put together for reading. Pure. */
-import type { StepProgress, StepState } from "./progress.ts";
+import type { StepProgress, StepState } from "./progress-types.ts";
 
 export interface PhaseGroup {
   phase: string;

@@ -4,7 +4,7 @@ import { PHASES, type Phase } from "../../lib/imager/types.ts";
 import type { Words } from "../words/translator.ts";
 import { useWords } from "../words/words-provider.tsx";
 import { type PhaseGroup, phaseGroups } from "./phase-groups.ts";
-import type { StepProgress, StepState } from "./progress.ts";
+import type { StepProgress, StepState } from "./progress-types.ts";
 
 const DOTS: Record<StepState, string> = {
   waiting: "border-line bg-paper",

@@ -1,42 +1,8 @@
 /** What a build page knows about a running build, and how each event changes it. Pure. */
 import type { BuildError, BuildState } from "../../lib/services/contracts.ts";
+import { withLog } from "./event-log.ts";
+import type { BuildProgress, PlannedStep, StepProgress, StreamEvent } from "./progress-types.ts";
 import type { BuildSnapshot } from "./snapshot.ts";
-
-export type StepState = "waiting" | "running" | "done" | "failed";
-
-export interface StepProgress {
-  title: string;
-  phase: string;
-  state: StepState;
-  /** As the worker counts them; null until it said so, because work that is already there is left out. */
-  number: number | null;
-  /** Set when done. Milliseconds. */
-  ms: number | null;
-  cached: boolean;
-  /** Of the running step. */
-  percent: number;
-  note: string | null;
-  /** When it began and ended, in milliseconds since 1970; null when only its duration is known. */
-  span: { from: number; to: number } | null;
-}
-
-export interface BuildProgress {
-  state: BuildState;
-  /** Of the whole build. */
-  percent: number;
-  attempt: number;
-  error: BuildError | null;
-  steps: StepProgress[];
-  log: string[];
-}
-
-export interface PlannedStep {
-  title: string;
-  phase: string;
-}
-
-/** Lines kept; older ones are dropped. */
-const LOG_LINES = 5_000;
 
 const waiting = ({ title, phase }: PlannedStep): StepProgress => ({
   ...{ title, phase, state: "waiting", number: null, ms: null, cached: false },
@@ -138,15 +104,10 @@ function onDone(progress: BuildProgress, data: Data): BuildProgress {
   };
 }
 
-export interface StreamEvent {
-  type: string;
-  data: Data;
-  /** When it was written, in milliseconds since 1970. */
-  at: number;
-}
-
 /** The progress after an event of the build's stream; unknown events change nothing. */
-export function applyEvent(progress: BuildProgress, { type, data, at }: StreamEvent): BuildProgress {
+export function applyEvent(before: BuildProgress, event: StreamEvent): BuildProgress {
+  const progress = withLog(before, event);
+  const { type, data, at } = event;
   switch (type) {
     case "state":
       return onState(progress, data);
@@ -154,8 +115,6 @@ export function applyEvent(progress: BuildProgress, { type, data, at }: StreamEv
       return onPhase(progress, data, at);
     case "progress":
       return onProgress(progress, data, at);
-    case "log":
-      return { ...progress, log: [...progress.log.slice(1 - LOG_LINES), text(data.line)] };
     case "done":
       return onDone(progress, data);
     default:

@@ -1,13 +1,8 @@
 "use client";
 /** Follows a build by server-sent events and keeps the page's picture of it. */
 import { useEffect, useReducer, useState } from "react";
-import {
-  applyEvent,
-  type BuildProgress,
-  initialProgress,
-  type PlannedStep,
-  type StreamEvent,
-} from "./progress.ts";
+import { applyEvent, initialProgress } from "./progress.ts";
+import type { BuildProgress, PlannedStep, StreamEvent } from "./progress-types.ts";
 import { type BuildSnapshot, fetchSnapshot } from "./snapshot.ts";
 
 const TYPES = ["state", "phase", "progress", "log", "done"] as const;

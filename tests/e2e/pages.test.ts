@@ -107,7 +107,8 @@ describe.each(["light", "dark"] as const)("axe in the %s theme", (colorScheme) =
   ])("finds nothing on %s", async (_what, path) => {
     for (const width of [1280, 390]) {
       const page = await web.open({ colorScheme, viewport: { width, height: 844 } });
-      await page.goto(path());
+      const reply = await page.goto(path());
+      expect(reply?.status()).toBe(path() === "/nowhere" ? 404 : 200);
       await page.locator("details").evaluateAll((all) => {
         for (const one of all) one.setAttribute("open", "");
       });

@@ -2,7 +2,7 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { BuildLive } from "../../../components/build/build-live.tsx";
-import type { PlannedStep } from "../../../components/build/progress.ts";
+import type { PlannedStep } from "../../../components/build/progress-types.ts";
 import { toSnapshot } from "../../../components/build/snapshot.ts";
 import { Badge } from "../../../components/ui/badge.tsx";
 import { IdMark } from "../../../components/ui/id-mark.tsx";

@@ -37,7 +37,13 @@ const seen = (count: number) =>
 
 describe("build progress", () => {
   it("follows a build from the first event to the end", () => {
-    expect(seen(4)).toMatchObject({ state: "building", percent: 16, log: ["packing"] });
+    expect(seen(4)).toMatchObject({ state: "building", percent: 16 });
+    expect(seen(5).log).toEqual([
+      "00:00:00.000 building, attempt 1",
+      "00:00:00.100 extensions: Pack a",
+      "00:00:00.200 packing",
+      "00:00:00.400 extensions: Pack a, done in 400 ms",
+    ]);
     expect(seen(4).steps[0]).toMatchObject({ state: "running", percent: 50, note: "3 of 6 MB" });
     expect(seen(8).steps.map((step) => step.state)).toEqual(["done", "done", "running"]);
     const done = applyEvent(seen(8), { type: "done", data: { state: "ready", error: null }, at: 900 });
