@@ -8,10 +8,11 @@ export const OP_VERSIONS = {
   // boot files
   copy: 1,
   "command-line": 1,
-  extension: 1,
-  "schematic-extension": 1,
-  "embedded-config": 1,
-  "module-index": 1,
+  extension: 2,
+  "schematic-extension": 2,
+  "embedded-config": 2,
+  "stock-modules": 1,
+  "module-index": 2,
   initramfs: 1,
   uki: 1,
   // SecureBoot
@@ -27,8 +28,8 @@ export const OP_VERSIONS = {
   "grub-core": 1,
   "disk-image": 1,
   qcow2: 1,
-  packed: 1,
-  "packed-part": 1,
+  packed: 2,
+  "packed-part": 2,
   // installers
   "installer-layer": 1,
   "overlay-layer": 1,

@@ -12,7 +12,7 @@ import { Output } from "./output.ts";
 const ARGS = ["--single-thread", "-q", "--check", "-c"];
 const LEVELS = {
   /** Parts are packed once and used often, and what shrinks easily gains most from a slow search. */
-  best: 18,
+  best: 9,
   /** What shrinks a little gains nothing from a slow search, and the rest of a disk is made anew each time. */
   good: 6,
   /** For what does not shrink: the compressor only looks at it and stores it. */

@@ -30,16 +30,29 @@ export function addExtensions(b: PlanBuilder, recipe: Recipe, stock: string): Ad
       part: true,
     });
   });
+  const stockModules = official.length === 0 ? [] : [addStockModules(b, version, stock)];
   const moduleIndex = b.step({
     id: "module-index",
     op: "module-index",
     phase: "extensions",
     title: "Index the kernel modules of all extensions",
     params: { version },
-    needs: [stock, ...official],
+    needs: [...stockModules, ...official],
     part: true,
   });
   return { extensions: [...official, ...addMadeExtensions(b, recipe)], moduleIndex };
+}
+
+function addStockModules(b: PlanBuilder, version: string, stock: string): string {
+  return b.step({
+    id: "stock-modules",
+    op: "stock-modules",
+    phase: "extensions",
+    title: "Unpack the release's own kernel modules",
+    params: { version },
+    needs: [stock],
+    part: true,
+  });
 }
 
 function addMadeExtensions(b: PlanBuilder, recipe: Recipe): string[] {

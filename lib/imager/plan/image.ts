@@ -217,32 +217,30 @@ function addQcow2(b: PlanBuilder, disk: string, options: string): string {
 
 /**
  * Kernel and initramfs fill most of a disk. The kernel and the release's own part of the initramfs are packed once for
- * all schematics; an initramfs is put together from the latter, and a disk from both.
+ * all schematics; a disk is put together around both.
  */
 function addPacked(b: PlanBuilder, { recipe }: DiskFacts, disk: string): string {
   const { platform, arch, disk: profile, outFormat: format } = recipe.profile;
   const kernel = addKernel(b, recipe);
   const stock = addStockInitramfs(b, recipe);
-  const initramfs = addInitramfs(b, recipe);
   const partFormat = format === ".tar.gz" ? ".gz" : format;
-  const pack = (id: string, known: string[], part: boolean): string =>
+  const pack = (id: string): string =>
     b.step({
       id: `packed-${id}`,
       op: "packed-part",
       phase: "compress",
       title: `Compress the ${id}`,
       params: { format: partFormat },
-      needs: [id, ...known],
-      part,
+      needs: [id],
+      part: true,
     });
-  const packedInitramfs = pack(initramfs, [stock, pack(stock, [], true)], false);
   return b.step({
     id: "packed",
     op: "packed",
     phase: "compress",
     title: "Compress the disk, holes left out",
     params: { format, name: `${platform}-${arch}.${profile?.format ?? "raw"}` },
-    needs: [disk, kernel, pack(kernel, [], true), initramfs, packedInitramfs],
+    needs: [disk, kernel, pack(kernel), stock, pack(stock)],
     part: false,
   });
 }

@@ -35,6 +35,7 @@ export function addUki(b: PlanBuilder, recipe: Recipe, commandLine: string, prof
       ...(signing === null ? {} : { certificate: signing.certificate, pcrKey: signing.pcrKey }),
     },
     needs: [addSdStub(b, recipe), kernel, initramfs, ...measured],
-    part: true,
+    // Made anew in less time than storing it takes: docs/adr/0011-what-is-kept.md.
+    part: false,
   });
 }

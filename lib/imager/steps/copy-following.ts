@@ -1,5 +1,5 @@
 /** Copies part of an image tree as plain files: links become what they point at, never anything outside the image. */
-import { copyFile, lstat, mkdir, readdir } from "node:fs/promises";
+import { copyFile, lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { invalidInput } from "../../errors/app-error.ts";
 import { resolveInside } from "./file-tree.ts";
@@ -14,7 +14,7 @@ export interface CopiedEntry {
 }
 
 /**
- * Copies the folder `from` (relative to `root`) to `to`, overwriting files that are there; entries for which `skip`
+ * Copies the folder `from` (relative to `root`) to `to`, replacing files that are there; entries for which `skip`
  * says true stay out. Gives what was written, parents first, names in byte order.
  */
 export async function copyFollowing(
@@ -41,6 +41,8 @@ export async function copyFollowing(
         await mkdir(join(to, target), { recursive: true });
         await visit(real.slice(root.length + 1), target, depth + 1);
       } else {
+        // A file that is there may have other names: it is replaced, not written to.
+        await rm(join(to, target), { force: true });
         await copyFile(real, join(to, target));
       }
     }

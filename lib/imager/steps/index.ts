@@ -21,6 +21,7 @@ import { overlayLayerStep } from "./overlay-layer.ts";
 import { packed, packedPart } from "./packed.ts";
 import { qcow2 } from "./qcow2.ts";
 import { signEfiStep } from "./sign-efi.ts";
+import { stockModulesStep } from "./stock-modules.ts";
 import { ukiStep } from "./uki.ts";
 
 /** Every operation has its function; a missing one does not compile. */
@@ -30,6 +31,7 @@ export const STEPS: Readonly<Record<OpName, StepFunction>> = {
   extension: extensionStep,
   "schematic-extension": schematicExtensionStep,
   "embedded-config": embeddedConfigStep,
+  "stock-modules": stockModulesStep,
   "module-index": moduleIndexStep,
   initramfs: initramfsStep,
   uki: ukiStep,

@@ -1,30 +1,30 @@
 /** Step "module-index": one modules.dep over the release's own kernel modules and those of all extensions. */
-import { lstat, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { copyFile, cp, link, lstat, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { quirks } from "../../domain/quirks.ts";
 import { AppError, invalidInput } from "../../errors/app-error.ts";
-import { listCpio } from "../../formats/cpio.ts";
 import { need, textParam } from "../params.ts";
 import type { Product, StepContext, StepFunction } from "../types.ts";
 import { copyFollowing } from "./copy-following.ts";
 import { extensionOrder, parseExtensionPart, squashfsOf, writeExtensionPart } from "./extension-part.ts";
 import { withFolders } from "./made-extensions.ts";
 import { type SquashfsEntry, writeSquashfs } from "./squashfs.ts";
-import { readPiece } from "./write-pieces.ts";
+import { kernelOf, unsquash } from "./stock-modules.ts";
 
 /** Modules of extensions win over the kernel's own ones of the same name. */
 const DEPMOD_CONFIG = "search extras built-in\n";
+
+const MODULE = /\.ko(\.(gz|xz|zst))?$/;
 
 /** Name of the file that says whether there is an index; a product without modules holds nothing else. */
 export const MODULE_INDEX_STATE = "state.json";
 
 /**
- * Params: version. Needs: the release's own initramfs, then the packed extensions in their numbering.
+ * Params: version. Needs: the release's own modules, then the packed extensions in their numbering.
  * The product is a packed extension, or only the state file when no extension brings modules.
  */
 export const moduleIndexStep: StepFunction = async (params, needs, ctx) => {
   const version = textParam(params, "version");
-  const stock = need(needs, 0);
   const part = join(ctx.dir, "index");
   await mkdir(part);
   const withModules = await extensionsWithModules(needs.slice(1));
@@ -33,7 +33,7 @@ export const moduleIndexStep: StepFunction = async (params, needs, ctx) => {
 
   const modules = quirks(version).kernelModulePath.slice(1);
   const base = join(ctx.dir, "base");
-  const merged = await unpackOwnModules(stock.path, base, modules, ctx);
+  const merged = await layOutStock(need(needs, 0).path, base, modules);
   for (const [index, extension] of withModules.entries()) {
     await addModules(extension, join(ctx.dir, `modules-${index}`), modules, merged, ctx);
   }
@@ -64,39 +64,24 @@ async function extensionsWithModules(parts: Product[]): Promise<Extension[]> {
   return found;
 }
 
-/** Unpacks the modules of the release itself into `base`, where depmod is to find them. */
-async function unpackOwnModules(
-  initramfs: string,
-  base: string,
-  modules: string,
-  ctx: StepContext,
-): Promise<Merged> {
-  const cpio = join(ctx.dir, "initramfs.cpio");
-  const magic = Buffer.from(await readPiece(initramfs, 0, 4)).toString("hex");
-  await ctx.run(magic === "fd377a58" ? "xz" : "zstd", ["-d", "-c", "-q"], {
-    stdin: { file: initramfs },
-    stdoutFile: cpio,
-    signal: ctx.signal,
-  });
-  const members = await listCpio((offset, length) => readPiece(cpio, offset, length)).catch(
-    (cause: unknown) => {
-      throw new AppError("build_failed", "the initramfs of the release is not a cpio archive", { cause });
-    },
-  );
-  const rootfs = members.find(({ name }) => name === "rootfs.sqsh");
-  if (!rootfs) throw new AppError("build_failed", "the initramfs of the release holds no rootfs.sqsh");
-
-  await unsquash(cpio, base, modules, ctx, rootfs.offset);
-  const releases = await readdir(join(base, modules)).catch(() => []);
-  const [release] = releases;
-  if (release === undefined || releases.length !== 1) {
-    throw new AppError(
-      "build_failed",
-      `the root file system of the release holds ${releases.length} sets of kernel modules`,
-    );
-  }
+/** Lays the modules of the release itself out below `base`, where depmod is to find them. */
+async function layOutStock(stock: string, base: string, modules: string): Promise<Merged> {
+  const release = await kernelOf(stock);
+  const folder = join(base, modules, release);
+  await linkTree(join(stock, release), folder);
   await linkOtherPrefix(base, modules);
-  return { release, folder: join(base, modules, release) };
+  return { release, folder };
+}
+
+/** Second names for the modules, which nobody writes to; depmod's own files are copied, as they are written anew. */
+async function linkTree(source: string, target: string): Promise<void> {
+  await mkdir(target, { recursive: true });
+  for (const entry of await readdir(source, { withFileTypes: true })) {
+    const [from, to] = [join(source, entry.name), join(target, entry.name)];
+    if (entry.isDirectory()) await linkTree(from, to);
+    else if (!MODULE.test(entry.name)) await cp(from, to, { verbatimSymlinks: true });
+    else await link(from, to).catch(() => copyFile(from, to));
+  }
 }
 
 /** kmod is built for /lib/modules on Debian and for /usr/lib/modules elsewhere; both lead to the same folder. */
@@ -124,11 +109,6 @@ async function addModules(
   await copyFollowing(dir, `${modules}/${merged.release}`, merged.folder);
 }
 
-const unsquash = (image: string, dir: string, path: string, ctx: StepContext, offset = 0): Promise<unknown> =>
-  ctx.run("unsquashfs", ["-no-xattrs", "-n", "-q", "-f", "-o", String(offset), "-d", dir, image, path], {
-    signal: ctx.signal,
-  });
-
 /**
  * Runs depmod. It sorts modules by modules.order and leaves the others as the file system lists them, so for the run
  * every module is named there. Gives the modules.order to deliver, null when there was none.
@@ -155,7 +135,7 @@ async function moduleFiles(root: string, prefix: string): Promise<string[]> {
   for (const entry of await readdir(join(root, prefix), { withFileTypes: true })) {
     const path = prefix === "" ? entry.name : `${prefix}/${entry.name}`;
     if (entry.isDirectory()) found.push(...(await moduleFiles(root, path)));
-    else if (/\.ko(\.(gz|xz|zst))?$/.test(entry.name)) found.push(path);
+    else if (MODULE.test(entry.name)) found.push(path);
   }
   return found.sort();
 }

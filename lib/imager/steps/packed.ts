@@ -9,10 +9,7 @@ import type { Product, StepContext, StepFunction } from "../types.ts";
 export const packed: StepFunction = (params, needs, ctx) =>
   pack(choiceParam(params, "format", PACK_FORMATS), textParam(params, "name"), needs, ctx);
 
-/**
- * Params: format (".gz" also serves ".tar.gz"). Needs: the file, then files that may lie in it and their packed
- * parts, repeated.
- */
+/** Params: format (".gz" also serves ".tar.gz"). Needs: the file. */
 export const packedPart: StepFunction = (params, needs, ctx) =>
   pack(choiceParam(params, "format", [".xz", ".zst", ".gz"]), null, needs, ctx);
 
