@@ -45,8 +45,8 @@ export class DirectoryStore implements ObjectStore {
     checkKey(key);
     let temporary: string | undefined;
     try {
-      const result = await hashFile(path, options.signal);
-      await syncPath(path);
+      // The disk writes while the processors hash.
+      const [result] = await Promise.all([hashFile(path, options.signal), syncPath(path)]);
       options.signal?.throwIfAborted();
       await this.#publish(path, key).catch(async (error: unknown) => {
         if (codeOf(error) !== "EXDEV") throw error;
