@@ -132,8 +132,11 @@ function toSecureBoot(settings: Settings, dataDir: string, environment: Environm
     return { kind: "files", signingKey, signingCertificate, pcrKey };
   }
   if (environment.variables[EMBEDDED] !== "1") return { kind: "off" };
-  return { kind: "created", folder: join(dataDir, "keys", "secureboot") };
+  return { kind: "created", folder: createdKeysFolder(dataDir) };
 }
+
+/** Where `npm start` keeps the SecureBoot keys it makes. */
+export const createdKeysFolder = (dataDir: string): string => join(dataDir, "keys", "secureboot");
 
 function toSource(settings: Settings, environment: Environment): Config["source"] {
   const verify = settings.SOURCE_VERIFY ?? { kind: "off" as const };

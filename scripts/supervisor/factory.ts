@@ -3,10 +3,11 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readEnvironment } from "../../lib/config/environment.ts";
-import { dataDirOf } from "../../lib/config/load.ts";
+import { createdKeysFolder, dataDirOf } from "../../lib/config/load.ts";
 import type { Settings } from "../../lib/config/schema.ts";
 import { type Problem, readSettings } from "../../lib/config/settings.ts";
 import { migrate } from "../../lib/db/migrate.ts";
+import { ensureKeys } from "../../lib/keys/create-keys.ts";
 import { findFreePort, isListening } from "../embedded/free-port.ts";
 import {
   ensureCluster,
@@ -108,8 +109,20 @@ class Factory {
     const { applied } = await migrate(database);
     if (applied.length > 0) options.say(`database brought up to date (${applied.length} migrations)`);
 
+    await this.#makeKeys();
+
     const env = this.#childVariables(variables, database, redis);
     await Promise.all([this.#startWeb(env), this.#startWorker(env)]);
+  }
+
+  /** Before web and worker would make them, so that the person at the terminal reads what to keep. */
+  async #makeKeys(): Promise<void> {
+    if (this.settings.SECUREBOOT_SIGNING_KEY !== undefined) return;
+    const folder = createdKeysFolder(this.dataDir);
+    if (!(await ensureKeys(folder, new Date()))) return;
+    this.options.say(
+      `SecureBoot keys made in ${folder}; keep a copy: machines that enroll them start nothing else`,
+    );
   }
 
   /** Web first, so that nobody is served by half a factory; the servers last. */

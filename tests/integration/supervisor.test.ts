@@ -108,6 +108,7 @@ describe("npm start", () => {
     const first = start();
     await first.says("ready at");
     expect(first.output().match(/ready at http:\/\/localhost:\d+ \(after [\d.]+ s\)/g)).toHaveLength(1);
+    expect(first.output()).toMatch(/SecureBoot keys made in \S+\/keys\/secureboot; keep a copy/);
     const env = await webVariables();
     expect(env).toMatchObject({
       CASTHOUSE_EMBEDDED: "1",
