@@ -1,6 +1,5 @@
 /** Passwords that stand in files everybody can read must not guard a factory that others can reach. */
 import type { SettingName, Settings } from "./schema.ts";
-import type { Problem } from "./settings.ts";
 
 /** What docker-compose.yml uses where no password was chosen. */
 export const EXAMPLE_SECRET = "local-only-change-me";
@@ -13,7 +12,7 @@ const CARRIERS = {
 } as const satisfies Partial<Record<SettingName, string>>;
 
 /** One problem for each example password in use, when the factory's addresses are not those of this machine alone. */
-export function exampleSecretProblems(settings: Settings): Problem[] {
+export function exampleSecretProblems(settings: Settings): { name: SettingName; message: string }[] {
   const reachable = [settings.EXTERNAL_URL, settings.EXTERNAL_PXE_URL].find(
     (url) => url !== undefined && !isOwnMachine(url),
   );
