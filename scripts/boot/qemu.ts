@@ -23,8 +23,13 @@ export interface BootOptions {
   /** Default 120 s with KVM, 300 s without. */
   timeoutMs?: number;
   memoryMiB?: number;
-  /** OVMF variables with Secure Boot keys enrolled: the firmware then checks signatures. Default: empty variables. */
-  ovmfVars?: string;
+  /**
+   * File of OVMF variables of a machine with Secure Boot (q35 with system management mode). It is used itself, so that
+   * keys enrolled in one boot are there in the next. Default: a machine without Secure Boot and with empty variables.
+   */
+  secureVars?: string;
+  /** End the machine when the serial text holds this. */
+  stopAt?: string;
   /** Extra arguments for QEMU. */
   extraArgs?: string[];
   signal?: AbortSignal;
@@ -110,13 +115,16 @@ async function mediumArgs(options: BootOptions, dir: string): Promise<string[]> 
   }
 }
 
+/** Variables of a machine that has never been started: no Secure Boot keys, so the firmware is in setup mode. */
+export const EMPTY_OVMF_VARS = "/usr/share/OVMF/OVMF_VARS_4M.fd";
+
 /** QEMU reads a comma in an option value as its end unless it is doubled. */
 const quoted = (path: string): string => path.replaceAll(",", ",,");
 
-async function uefiArgs(options: BootOptions, dir: string): Promise<string[]> {
-  const vars = join(dir, "vars.fd");
-  await copyFile(options.ovmfVars ?? "/usr/share/OVMF/OVMF_VARS_4M.fd", vars);
-  const secure = options.ovmfVars !== undefined;
+async function uefiArgs({ secureVars }: BootOptions, dir: string): Promise<string[]> {
+  const vars = secureVars ?? join(dir, "vars.fd");
+  if (secureVars === undefined) await copyFile(EMPTY_OVMF_VARS, vars);
+  const secure = secureVars !== undefined;
   return [
     ...(secure ? ["-machine", "q35,smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on"] : []),
     ...[
@@ -160,6 +168,7 @@ function runQemu(args: string[], accelerator: "kvm" | "tcg", options: BootOption
     child.stdout.on("data", (chunk: Buffer) => {
       serial += chunk.toString("latin1");
       // A machine that says "boot ok" and then stays up has told all it knows.
+      if (options.stopAt !== undefined && serial.includes(options.stopAt)) kill();
       if (serial.includes("casthouse-sample: boot ok") && serial.includes("casthouse.stay")) kill();
     });
     child.stderr.on("data", (chunk: Buffer) => {
