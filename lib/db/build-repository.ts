@@ -46,6 +46,8 @@ export interface MoveGuard {
 }
 
 export interface MovePatch {
+  /** The try that ends with this move failed. */
+  failed?: boolean;
   error?: BuildError;
   note?: string | null;
 }
@@ -199,7 +201,7 @@ async function moveRow(
   const error = patch.error === undefined ? null : toJsonText(patch.error);
   const finished = !RUNNING_STATES.includes(to);
   const count = await db.$executeRaw`
-    UPDATE build SET state = ${to}, error = coalesce(${error}::jsonb, error), note = ${patch.note ?? null},
+    UPDATE build SET state = ${to}, failures = failures + ${patch.failed === true ? 1 : 0}::int, error = coalesce(${error}::jsonb, error), note = ${patch.note ?? null},
       finished_at = CASE WHEN ${finished} THEN now() END, plan = CASE WHEN ${finished} THEN NULL ELSE plan END,
       heartbeat_at = CASE WHEN ${to === "queued"} THEN NULL ELSE heartbeat_at END
     WHERE id = ${id}::uuid AND ${allows(move)} AND ${guarded(guard)}`;
@@ -228,7 +230,7 @@ async function succeedRow(
 
 /** Every column under the name that Prisma gives it. */
 const ALL_COLUMNS = Prisma.sql`id, asset_key AS "assetKey", schematic_id AS "schematicId", version, path, plan, state,
-  phase, step, steps, percent, note, error, timings, attempts, detached, request_id AS "requestId", worker,
+  phase, step, steps, percent, note, error, timings, attempts, failures, detached, request_id AS "requestId", worker,
   heartbeat_at AS "heartbeatAt", queued_at AS "queuedAt", started_at AS "startedAt", finished_at AS "finishedAt"`;
 
 const allows = (move: BuildMove) => Prisma.sql`state IN (${Prisma.join(buildMove(move).from)})`;

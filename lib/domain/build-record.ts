@@ -34,6 +34,8 @@ export interface BuildRecord {
   timings: BuildTiming[];
   /** How often a worker took it. Together with `worker` it is the fence against a worker that lost the build. */
   attempts: number;
+  /** How many of them failed; a stopped worker that hands its build back did not fail. */
+  failures: number;
   /** True: goes on when nobody waits. */
   detached: boolean;
   requestId: string;

@@ -4,10 +4,6 @@ import { z } from "zod";
 export interface JobDefinition<T> {
   /** Reads a payload written by this or another version of the program; throws on anything else. */
   data: z.ZodType<T>;
-  /** How often a worker may try before the build fails for good. */
-  attempts: number;
-  /** Milliseconds before attempt n + 1, after n failed ones. */
-  backoffMs: (attempt: number) => number;
   /** One job per name: adding it again changes nothing. BullMQ forbids ":" and pure digits. */
   jobId: (data: T) => string;
 }
@@ -31,8 +27,6 @@ export type JobData<K extends JobName> = Payloads[K];
 export const jobs: { [K in JobName]: JobDefinition<Payloads[K]> } = {
   "asset.build": {
     data: assetBuild,
-    attempts: 3,
-    backoffMs: (attempt) => Math.min(60_000, 5_000 * 4 ** (attempt - 1)),
     jobId: (data) => `build-${data.buildId}-${data.attempt}`,
   },
 };

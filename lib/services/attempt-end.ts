@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import type { BuildRepository } from "../db/build-repository.ts";
 import type { BuildClaim, BuildError, BuildRecord } from "../domain/build-record.ts";
-import { jobs } from "../queue/contracts.ts";
+import { hasAnotherTry, pauseAfter } from "../domain/build-retry.ts";
 import type { EventWriter } from "../queue/event-writer.ts";
 import type { Producer } from "../queue/producer.ts";
 import type { BuildSignals } from "../queue/signals.ts";
@@ -37,7 +37,7 @@ export async function endAttempt(options: AttemptEndOptions, outcome: Outcome): 
   const thrown = options.control.signal.aborted ? options.control.signal.reason : outcome.error;
   const error = toBuildError(thrown, options.progress.place());
   if (options.control.reason === "claim-lost") return leave(options);
-  const again = error.retryable === true && options.claim.attempt < jobs["asset.build"].attempts;
+  const again = error.retryable === true && hasAnotherTry(options.build.failures + 1);
   if (again && (await move(options, "retry", error))) return queueAgain(options, error);
   if (!again && (await move(options, "fail", error))) {
     options.log.error({ err: outcome.error, error }, "build failed");
@@ -60,7 +60,7 @@ async function finish({ builds, claim, writer, signals }: AttemptEndOptions): Pr
 }
 
 async function queueAgain(options: AttemptEndOptions, error: BuildError): Promise<void> {
-  const delayMs = jobs["asset.build"].backoffMs(options.claim.attempt);
+  const delayMs = pauseAfter(options.build.failures + 1);
   options.log.warn({ error, delayMs }, "build will be tried again");
   options.writer.add("log", { line: `failed: ${error.message}` });
   await queued(options, `next try in ${Math.round(delayMs / 1_000)} s: ${error.message}`, delayMs);
@@ -93,5 +93,5 @@ function move(
   error: BuildError,
 ): Promise<boolean> {
   const note = name === "retry" ? error.message : null;
-  return writeRow(() => builds.move(claim.id, name, { claim }, { error, note }), log);
+  return writeRow(() => builds.move(claim.id, name, { claim }, { error, note, failed: true }), log);
 }

@@ -1,6 +1,7 @@
 /** How a failure crosses processes: AppError in the worker, JSON in the row, the same AppError in the request. */
 
 import type { BuildError, BuildRecord } from "../domain/build-record.ts";
+import { MOST_FAILURES, mayHeal } from "../domain/build-retry.ts";
 import { AppError, type AppErrorExtra, type ErrorCode, STATUS } from "../errors/app-error.ts";
 
 /** Where a build was when it failed. */
@@ -12,13 +13,6 @@ export interface FailurePlace {
 const DISK_FULL = new Set(["ENOSPC", "EDQUOT"]);
 const UNREACHABLE = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EAI_AGAIN", "EPIPE", "ETIMEDOUT"]);
 
-/** True when the same work may well succeed later: the world was in the way, not the work. */
-function isRetryable(error: AppError): boolean {
-  if (error.extra.retryable !== undefined) return error.extra.retryable;
-  if (error.code === "tool_failed") return typeof error.extra.details?.signal === "string";
-  return error.code === "upstream_unavailable" || error.code === "out_of_space";
-}
-
 /** Any thrown value as the error that is written into the build's row. */
 export function toBuildError(thrown: unknown, place: FailurePlace): BuildError {
   const error = toAppError(thrown);
@@ -28,7 +22,7 @@ export function toBuildError(thrown: unknown, place: FailurePlace): BuildError {
     message: error.message,
     ...(error.extra.hint === undefined ? {} : { hint: error.extra.hint }),
     ...(Object.keys(detail).length === 0 ? {} : { detail }),
-    retryable: isRetryable(error),
+    retryable: mayHeal(error),
   };
 }
 
@@ -101,10 +95,10 @@ export const cancelledByRequest: BuildError = {
   retryable: true,
 };
 
-export const workerLost = (attempts: number): BuildError => ({
+export const workerLost = (failures: number): BuildError => ({
   code: "build_failed",
-  message: `the worker died ${attempts === 1 ? "once" : `${attempts} times`} while it made this file`,
+  message: `the worker died while it made this file; it was try ${failures} of ${MOST_FAILURES}`,
   hint: "See the worker's log; often the machine is short of memory. Ask again to try once more.",
-  detail: { reason: "worker_lost", attempts },
+  detail: { reason: "worker_lost", failures },
   retryable: false,
 });

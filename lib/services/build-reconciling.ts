@@ -4,7 +4,7 @@ import path from "node:path";
 import type { Logger } from "pino";
 import type { BuildRepository } from "../db/build-repository.ts";
 import type { BuildRecord } from "../domain/build-record.ts";
-import { jobs } from "../queue/contracts.ts";
+import { hasAnotherTry, pauseAfter } from "../domain/build-retry.ts";
 import type { EventStreams } from "../queue/event-stream.ts";
 import type { Producer } from "../queue/producer.ts";
 import type { BuildSignals } from "../queue/signals.ts";
@@ -59,21 +59,22 @@ async function recover(options: ReconcilingOptions, build: LostBuild): Promise<v
   const { builds, log, signals, staleMs } = options;
   const claim = { id: build.id, worker: build.worker, attempt: build.attempts };
   const guard = build.seenDead ? { claim } : { claim, staleMs };
-  if (build.attempts >= jobs["asset.build"].attempts) {
-    const error = workerLost(build.attempts);
-    if (!(await builds.move(build.id, "fail", guard, { error }))) return;
+  const failures = build.failures + 1;
+  if (!hasAnotherTry(failures)) {
+    const error = workerLost(failures);
+    if (!(await builds.move(build.id, "fail", guard, { error, failed: true }))) return;
     log.error({ buildId: build.id, worker: build.worker }, "build failed because its workers died");
     return tell(options, { ...build, state: "failed", error });
   }
   const note = "its worker died; waiting for another one";
-  if (!(await builds.move(build.id, "retry", guard, { note }))) return;
+  if (!(await builds.move(build.id, "retry", guard, { note, failed: true }))) return;
   log.warn({ buildId: build.id, worker: build.worker }, "build taken from a dead worker");
   const data = { state: "queued", attempt: build.attempts, note };
   await options.streams
     .append(build.id, { type: "state", data })
     .catch((error: unknown) => log.warn({ err: error }, "event not written"));
   await signals.publish(build.id, "changed");
-  await enqueue(options, build, jobs["asset.build"].backoffMs(1));
+  await enqueue(options, build, pauseAfter(1));
 }
 
 async function giveUp(options: ReconcilingOptions, build: BuildRecord): Promise<void> {

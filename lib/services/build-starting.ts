@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { newBuildId } from "../db/build-id.ts";
 import type { BuildRepository } from "../db/build-repository.ts";
 import type { BuildRecord } from "../domain/build-record.ts";
+import { wouldFailAgain } from "../domain/build-retry.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { EventStreams } from "../queue/event-stream.ts";
 import type { Producer } from "../queue/producer.ts";
@@ -11,8 +12,6 @@ import type { ResolvedAsset } from "./contracts.ts";
 import type { ReadyAssets } from "./ready-assets.ts";
 import { settleWithin } from "./settle-within.ts";
 
-/** A failure that cannot heal by itself is told again for so long instead of being worked out again. */
-export const FAILURE_REMEMBERED_MS = 30_000;
 /** More waiting builds than this are refused. */
 const MOST_QUEUED = 1_000;
 
@@ -105,11 +104,6 @@ async function announce(
     producer.enqueue("asset.build", data),
   ];
   await settleWithin(work, (err) => log.warn({ err, buildId: build.id }, "queue did not take the build"));
-}
-
-function wouldFailAgain(build: BuildRecord, nowMs: number): boolean {
-  if (build.state !== "failed" || build.error?.retryable !== false) return false;
-  return build.finishedAt !== null && nowMs - build.finishedAt.getTime() < FAILURE_REMEMBERED_MS;
 }
 
 const queueFull = () =>

@@ -143,7 +143,7 @@ test.each([
 
 test("a build whose workers die again and again fails and says so", async () => {
   const build = await start("kills workers", [{ ms: 30_000 }]);
-  await web.db.build.updateMany({ data: { attempts: 2 } });
+  await web.db.build.updateMany({ data: { attempts: 2, failures: 2 } });
   const doomed = await child();
   await untilState(build.id, "building");
   await killHard(doomed);
@@ -151,7 +151,7 @@ test("a build whose workers die again and again fails and says so", async () => 
   await untilState(build.id, "failed");
   expect((await look(build.id)).error).toMatchObject({
     code: "build_failed",
-    message: "the worker died 3 times while it made this file",
+    message: "the worker died while it made this file; it was try 3 of 3",
   });
 });
 
