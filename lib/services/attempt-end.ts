@@ -10,7 +10,7 @@ import type { AttemptControl } from "./attempt-control.ts";
 import { toBuildError } from "./build-errors.ts";
 import { doneData } from "./build-events.ts";
 import type { ProgressTracker } from "./build-progress.ts";
-import { writeRow } from "./row-writing.ts";
+import { moveOwn } from "./row-writing.ts";
 
 export interface AttemptEndOptions {
   builds: BuildRepository;
@@ -69,8 +69,8 @@ async function queueAgain(options: AttemptEndOptions, error: BuildError): Promis
 async function handBack(options: AttemptEndOptions): Promise<void> {
   const { builds, claim } = options;
   const note = "handed back by a worker that was stopped";
-  const moved = await writeRow(() => builds.move(claim.id, "retry", { claim }, { note }), options.log);
-  if (!moved) return leave(options);
+  const again = () => builds.move(claim.id, "retry", { claim }, { note });
+  if (!(await moveOwn({ builds, claim, move: "retry", log: options.log }, again))) return leave(options);
   options.log.info("build handed back");
   await queued(options, note, 0);
 }
@@ -93,5 +93,6 @@ function move(
   error: BuildError,
 ): Promise<boolean> {
   const note = name === "retry" ? error.message : null;
-  return writeRow(() => builds.move(claim.id, name, { claim }, { error, note, failed: true }), log);
+  const write = () => builds.move(claim.id, name, { claim }, { error, note, failed: true });
+  return moveOwn({ builds, claim, move: name, log }, write);
 }

@@ -21,7 +21,7 @@ import { parsePlan } from "./build-plan.ts";
 import { ProgressTracker } from "./build-progress.ts";
 import type { IdleWatch } from "./idle-watch.ts";
 import type { FetchInput } from "./input-fetcher.ts";
-import { writeRow } from "./row-writing.ts";
+import { moveOwn } from "./row-writing.ts";
 import { storeBlobs } from "./store-blobs.ts";
 
 export interface AttemptOptions {
@@ -129,7 +129,9 @@ async function makeAsset(options: AttemptOptions, attempt: Attempt): Promise<voi
     signal,
   });
   signal.throwIfAborted();
-  if (!(await writeRow(() => options.builds.move(build.id, "upload", { claim }), log))) throw claimLost();
+  const { builds } = options;
+  const uploading = () => builds.move(build.id, "upload", { claim });
+  if (!(await moveOwn({ builds, claim, move: "upload", log }, uploading))) throw claimLost();
   writer.add("state", { state: "uploading", attempt: claim.attempt });
   await storeBlobs(options.store, product.blobs ?? [], dir, signal);
   const fileName = plan.fileName ?? assetFileName(plan.profile);
@@ -153,7 +155,8 @@ async function makeAsset(options: AttemptOptions, attempt: Attempt): Promise<voi
   };
   await writer.flush();
   const row = { ...progress.row(), percent: 100, note: null };
-  if (!(await writeRow(() => options.builds.succeed(claim, asset, row), log))) throw claimLost();
+  const ready = () => builds.succeed(claim, asset, row);
+  if (!(await moveOwn({ builds, claim, move: "succeed", log }, ready))) throw claimLost();
 }
 
 const claimLost = () => new AppError("cancelled", "the build was cancelled or given to another worker");
