@@ -5,6 +5,7 @@ import type { Context } from "hono";
 import { invalidInput } from "../lib/errors/app-error.ts";
 import { dialectOf, failureReply, toAppError } from "../lib/http/failure.ts";
 import type { Services } from "../lib/services/contracts.ts";
+import { nameFailure } from "../lib/services/failures.ts";
 
 export interface ApiEnv {
   Bindings: { incoming: IncomingMessage; outgoing: ServerResponse };
@@ -32,7 +33,8 @@ export function createApi(onFailure?: FailureListener) {
       });
     },
   });
-  app.onError((error, c) => {
+  app.onError((thrown, c) => {
+    const error = nameFailure(thrown);
     const requestId = c.env.incoming.headers["x-request-id"]?.toString() ?? "";
     const reply = failureReply(error, dialectOf(c.req.path), requestId);
     if (toAppError(error).status >= 500) onFailure?.(error, { requestId, path: c.req.path });
