@@ -88,7 +88,8 @@ export async function download(url: string, file: string): Promise<DownloadedFil
   return { sha256, sizeBytes };
 }
 
-async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** The chunks of a body as they come. */
+export async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
 }
