@@ -1,5 +1,6 @@
 /** Packs a list of entries into a squashfs: all owned by root, one time stamp, SELinux labels kept. */
 import { createReadStream, createWriteStream } from "node:fs";
+import { rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { pack } from "tar-stream";
 import { EPOCH_ENVIRONMENT, SOURCE_DATE_EPOCH } from "../epoch.ts";
@@ -37,6 +38,8 @@ export async function writeSquashfs(
     env: EPOCH_ENVIRONMENT,
     signal: ctx.signal,
   });
+  // It lies in what becomes a part.
+  await rm(tar);
 }
 
 async function writeTar(path: string, entries: SquashfsEntry[], signal: AbortSignal): Promise<void> {
