@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { type BundleWithDsseEnvelope, bundleFromJSON } from "@sigstore/bundle";
 import { toSignedEntity, toTrustMaterial, Verifier } from "@sigstore/verify";
 import { afterAll, describe, expect, it } from "vitest";
-import { fileBundle } from "../../lib/keys/sigstore-bundle.ts";
 import { parseOciSigningKey } from "../../lib/keys/oci-signing-key.ts";
+import { fileBundle } from "../../lib/keys/sigstore-bundle.ts";
 import { checkEvidence } from "../../lib/oci/signature.ts";
 import { createImageSigning } from "../../lib/services/image-signing.ts";
 
@@ -115,6 +115,7 @@ describe("the evidence of an image", () => {
     );
     const bundle = parsed(blobs.get(document.layers[0].digest));
     sigstoreVerify(bundle);
+    expect(bundle.dsseEnvelope.signatures).toEqual([{ sig: expect.any(String) }]);
     const { content } = bundleFromJSON(bundle) as BundleWithDsseEnvelope;
     const statement = parsed(content.dsseEnvelope.payload);
     expect(statement.subject).toEqual([{ digest: { sha256: "ab".repeat(32) } }]);
