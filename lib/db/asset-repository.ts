@@ -5,7 +5,7 @@ import type { Asset } from "./generated/client.ts";
 
 export interface AssetRepository {
   find(key: string): Promise<AssetRecord | null>;
-  /** Forgets an asset whose bytes are gone. The storage key must still be the one that was looked at. */
+  /** Forgets an asset whose bytes are gone. The storage key must still be the one that was looked at; each build has its own. */
   forget(key: string, storageKey: string): Promise<void>;
   /** Notes that these assets were served today. */
   touch(keys: string[]): Promise<void>;

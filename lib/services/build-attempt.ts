@@ -15,7 +15,7 @@ import type { Producer } from "../queue/producer.ts";
 import type { BuildSignals } from "../queue/signals.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { AttemptControl } from "./attempt-control.ts";
-import { endAttempt } from "./attempt-end.ts";
+import { endAttempt, type Outcome } from "./attempt-end.ts";
 import { buildLogKey } from "./build-log.ts";
 import { parsePlan } from "./build-plan.ts";
 import { ProgressTracker } from "./build-progress.ts";
@@ -56,28 +56,17 @@ export async function runAttempt(
   const claim = { id: build.id, worker: options.worker, attempt: build.attempts };
   const log = context.log.child({ buildId, assetKey: build.assetKey, attempt: claim.attempt });
   const dir = path.join(options.scratchDir, `${claim.id}-${claim.attempt}`);
-  await rm(dir, { recursive: true, force: true });
-  await mkdir(dir, { recursive: true });
   const logFile = path.join(dir, "events.ndjson");
+  // From here on the row is ours, and whatever goes wrong must end in it; a full disk as well.
+  const folder = await settled(freshFolder(dir));
   const writer = await openWriter(options, claim, logFile, log);
   const progress = new ProgressTracker(writer, options.now);
   const control = new AttemptControl({ ...options, claim, progress, log, shutdown: context.shutdown });
   const started = options.now();
   try {
     writer.add("state", { state: "building", attempt: claim.attempt });
-    const outcome = await makeAsset(options, {
-      build,
-      claim,
-      dir,
-      control,
-      progress,
-      writer,
-      started,
-      log,
-    }).then(
-      () => ({ ok: true }) as const,
-      (error: unknown) => ({ ok: false, error }) as const,
-    );
+    const attempt = { build, claim, dir, control, progress, writer, started, log };
+    const outcome = folder.ok ? await settled(makeAsset(options, attempt)) : folder;
     await endAttempt({ ...options, build, claim, control, progress, writer, log }, outcome);
   } finally {
     control.close();
@@ -86,8 +75,21 @@ export async function runAttempt(
     await options.store
       .putFile(buildLogKey(buildId), logFile, { contentType: "application/x-ndjson" })
       .catch((error: unknown) => log.warn({ err: error }, "build log not stored"));
-    await rm(dir, { recursive: true, force: true });
+    await rm(dir, { recursive: true, force: true }).catch((error: unknown) =>
+      log.warn({ err: error }, "scratch folder not removed"),
+    );
   }
+}
+
+const settled = (work: Promise<void>): Promise<Outcome> =>
+  work.then(
+    () => ({ ok: true }),
+    (error: unknown) => ({ ok: false, error }),
+  );
+
+async function freshFolder(dir: string): Promise<void> {
+  await rm(dir, { recursive: true, force: true });
+  await mkdir(dir, { recursive: true });
 }
 
 function openWriter(
@@ -135,7 +137,8 @@ async function makeAsset(options: AttemptOptions, attempt: Attempt): Promise<voi
   writer.add("state", { state: "uploading", attempt: claim.attempt });
   await storeBlobs(options.store, product.blobs ?? [], dir, signal);
   const fileName = plan.fileName ?? assetFileName(plan.profile);
-  const storageKey = `assets/${build.assetKey}/${fileName}`;
+  // A name of its own per attempt: whoever looks at the object of an older one cannot mistake it for this.
+  const storageKey = `assets/${build.assetKey}/${claim.id}-${claim.attempt}/${fileName}`;
   const file = await ownFile(product, dir);
   const stored = await options.store.putFile(storageKey, file, {
     contentType: contentTypeOf(fileName),
@@ -156,7 +159,11 @@ async function makeAsset(options: AttemptOptions, attempt: Attempt): Promise<voi
   await writer.flush();
   const row = { ...progress.row(), percent: 100, note: null };
   const ready = () => builds.succeed(claim, asset, row);
-  if (!(await moveOwn({ builds, claim, move: "succeed", log }, ready))) throw claimLost();
+  if (await moveOwn({ builds, claim, move: "succeed", log }, ready)) return;
+  await options.store
+    .delete(storageKey)
+    .catch((error: unknown) => log.warn({ err: error }, "object left over"));
+  throw claimLost();
 }
 
 const claimLost = () => new AppError("cancelled", "the build was cancelled or given to another worker");

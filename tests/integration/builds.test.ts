@@ -1,4 +1,6 @@
 /** One build per asset however many ask, cancellation, retries, timeouts, hand-over: on real Postgres and Redis. */
+import { rm, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import { AppError } from "../../lib/errors/app-error.ts";
 import type { ReadyAsset } from "../../lib/services/contracts.ts";
@@ -288,4 +290,28 @@ test("a row keeps its plan, which may hold secrets, only until the build is over
   const left = await web.assets.start(fakeAsset("cancelled plan", [{}]), { requestId: "r" });
   await web.service.cancel(left.id);
   expect(await plans()).toEqual([{ has: false }, { has: false }]);
+});
+
+test("a worker that cannot make its scratch folder says so at once", async () => {
+  const broken = await temporaryFolder();
+  onTestFinished(broken.remove);
+  const opened = await openWorker({ ...at, dataDir: broken.dir });
+  onTestFinished(opened.stop);
+  await rm(path.join(broken.dir, "scratch"), { recursive: true });
+  await writeFile(path.join(broken.dir, "scratch"), "in the way");
+  const error = await failureOf(web.assets.ensure(fakeAsset("no scratch", [{}]), patient()));
+  expect(error.extra.details).toMatchObject({ cause: expect.stringContaining("ENOTDIR") });
+  expect((await web.service.list({ limit: 1 }))[0]).toMatchObject({ state: "failed", attempts: 1 });
+});
+
+test("a slow look at lost bytes does not forget what was built again meanwhile", async () => {
+  await worker();
+  const asset = fakeAsset("rebuilt", [{}]);
+  const first = await web.assets.ensure(asset, patient());
+  await web.store.delete(first.storageKey);
+  await failureOf(web.assets.open(first));
+  const second = await web.assets.ensure(asset, patient());
+  expect(second.storageKey).not.toBe(first.storageKey);
+  await web.assets.discard(first);
+  expect(await web.assets.findReady(asset.assetKey)).toMatchObject({ storageKey: second.storageKey });
 });
