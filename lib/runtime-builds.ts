@@ -46,12 +46,13 @@ export function createBuildSide(options: BuildSideOptions) {
   const ready = createReadyAssets({ assets: assetRows, store, usage });
   const starting = createBuildStarting({ builds, producer, streams, log, now, ready });
   const waiting = createBuildWaiting(builds, signals, onError);
-  const assets: AssetService = createAssetService({ resolve, ready, starting, waiting, waiters, builds });
+  const assets: AssetService = createAssetService({ resolve, ready, starting, waiting, waiters });
   const shared = { builds, streams, signals, store, onError };
   const service: BuildService = createBuildService({ ...shared, assets: assetRows, waiters, producer });
   return {
     assets,
     service,
+    ready,
     builds,
     streams,
     signals,

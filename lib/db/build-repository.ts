@@ -63,10 +63,14 @@ export interface BuildFilter {
 export interface BuildRepository {
   /** Null when the asset has a running build already. */
   insert(build: NewBuild): Promise<BuildRecord | null>;
+  /** A row for a file that is there although the row of its build is not. */
+  insertReady(build: Omit<NewBuild, "plan">): Promise<BuildRecord>;
   find(id: string): Promise<BuildRecord | null>;
   findRunning(assetKey: string): Promise<BuildRecord | null>;
   /** The newest build of an asset that came to its end. */
   findLastFinished(assetKey: string): Promise<BuildRecord | null>;
+  /** The newest build of an asset that became ready. */
+  findLastReady(assetKey: string): Promise<BuildRecord | null>;
   list(filter: BuildFilter): Promise<BuildRecord[]>;
   /** All that wait for a worker, oldest first. */
   queued(limit: number): Promise<BuildRecord[]>;
@@ -99,6 +103,7 @@ type Reads =
   | "find"
   | "findRunning"
   | "findLastFinished"
+  | "findLastReady"
   | "list"
   | "queued"
   | "countQueued"
@@ -121,6 +126,14 @@ function reads(db: Database): Pick<BuildRepository, Reads> {
     async findLastFinished(assetKey) {
       const where = { assetKey, state: { notIn: running } };
       const row = await db.build.findFirst({ where, orderBy: { id: "desc" }, omit });
+      return row === null ? null : toBuildRecord(row);
+    },
+    async findLastReady(assetKey) {
+      const row = await db.build.findFirst({
+        where: { assetKey, state: "ready" },
+        orderBy: { id: "desc" },
+        omit,
+      });
       return row === null ? null : toBuildRecord(row);
     },
     async list(filter) {
@@ -162,6 +175,10 @@ function writes(db: Database): Omit<BuildRepository, Reads> {
       const data = [{ ...build, plan, state: "queued" }];
       const [row] = await db.build.createManyAndReturn({ data, skipDuplicates: true, omit: WITHOUT_PLAN });
       return row === undefined ? null : toBuildRecord(row);
+    },
+    async insertReady(build) {
+      const data = { ...build, state: "ready", percent: 100, finishedAt: new Date() };
+      return toBuildRecord(await db.build.create({ data, omit: WITHOUT_PLAN }));
     },
     async setDetached(id) {
       await db.build.updateMany({ where: { id, detached: false }, data: { detached: true } });

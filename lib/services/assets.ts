@@ -1,5 +1,4 @@
 /** Assets: resolve what a URL asks for, find it ready, or have it built and wait. */
-import type { BuildRepository } from "../db/build-repository.ts";
 import type { BuildRecord } from "../domain/build-record.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { Waiters } from "../queue/waiters.ts";
@@ -17,7 +16,6 @@ export interface AssetServiceOptions {
   resolve: (request: AssetRequest) => Promise<ResolvedAsset>;
   ready: ReadyAssets;
   starting: BuildStarting;
-  builds: BuildRepository;
   waiting: BuildWaiting;
   waiters: Waiters;
 }
@@ -41,11 +39,12 @@ async function start(
   asset: ResolvedAsset,
   requestId: string,
 ): Promise<BuildView> {
-  const made = await options.ready.find(asset.assetKey);
-  const last = made === null ? null : await options.builds.findLastFinished(asset.assetKey);
-  if (last?.state === "ready") return toBuildView(last, made, 0);
-  const build = await options.starting.startOrJoin(asset, { requestId, detached: true });
-  const found = build.state === "ready" ? await options.ready.find(asset.assetKey) : null;
+  const { starting, ready } = options;
+  const how = { requestId, detached: true };
+  const made = await ready.find(asset.assetKey);
+  if (made !== null) return toBuildView(await starting.readyBuild(asset, how), made, 0);
+  const build = await starting.startOrJoin(asset, how);
+  const found = build.state === "ready" ? await ready.find(asset.assetKey) : null;
   return toBuildView(build, found, 0);
 }
 
@@ -63,7 +62,7 @@ async function ensure(
     if (end.state === "ready") {
       const fresh = await options.ready.find(asset.assetKey);
       if (fresh !== null) return fresh;
-    } else if (!wasAbandoned(end)) throw buildFailure(end);
+    } else if (!isNobodysFailure(end)) throw buildFailure(end);
     if (attempt === MOST_TRIES) throw end.state === "ready" ? vanished(asset) : buildFailure(end);
   }
 }
@@ -81,9 +80,9 @@ async function wait(
   }
 }
 
-/** The others left and the build ended just when this request came: that is nobody's failure. */
-const wasAbandoned = (build: BuildRecord) =>
-  build.state === "cancelled" && build.error?.detail?.reason === "abandoned";
+/** The others left, or another build made the file, and this one ended just when this request came. */
+const isNobodysFailure = (build: BuildRecord) =>
+  build.state === "cancelled" && ["abandoned", "already_made"].includes(String(build.error?.detail?.reason));
 
 const vanished = (asset: ResolvedAsset) =>
   new AppError("internal", `${asset.path} was built, but the object store does not have it`, {

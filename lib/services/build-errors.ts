@@ -87,6 +87,14 @@ export const abandoned: BuildError = {
   retryable: true,
 };
 
+export const alreadyMade: BuildError = {
+  code: "cancelled",
+  message: "the build was not needed: another one made the same file meanwhile",
+  hint: "Ask for the file again; it is there.",
+  detail: { reason: "already_made" },
+  retryable: true,
+};
+
 export const cancelledByRequest: BuildError = {
   code: "cancelled",
   message: "the build was cancelled",

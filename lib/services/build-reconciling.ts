@@ -104,8 +104,10 @@ async function enqueue(
 
 /** Removes scratch folders of attempts that no living worker has; gives their number. */
 export async function cleanScratch(builds: BuildRepository, scratchDir: string): Promise<number> {
+  // The folder first: a build that is claimed after this look has no folder in the list.
+  const found = await readdir(scratchDir).catch(() => []);
   const alive = new Set((await builds.active()).map((build) => `${build.id}-${build.attempts}`));
-  const names = (await readdir(scratchDir).catch(() => [])).filter((name) => !alive.has(name));
+  const names = found.filter((name) => !alive.has(name));
   await Promise.all(names.map((name) => rm(path.join(scratchDir, name), { recursive: true, force: true })));
   return names.length;
 }

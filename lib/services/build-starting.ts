@@ -7,7 +7,7 @@ import { wouldFailAgain } from "../domain/build-retry.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { EventStreams } from "../queue/event-stream.ts";
 import type { Producer } from "../queue/producer.ts";
-import { abandoned } from "./build-errors.ts";
+import { alreadyMade } from "./build-errors.ts";
 import type { ResolvedAsset } from "./contracts.ts";
 import type { ReadyAssets } from "./ready-assets.ts";
 import { settleWithin } from "./settle-within.ts";
@@ -23,6 +23,8 @@ export interface StartOptions {
 export interface BuildStarting {
   /** A running build, or one that failed just now and would fail again, or one that became ready meanwhile. */
   startOrJoin(asset: ResolvedAsset, options: StartOptions): Promise<BuildRecord>;
+  /** The build that made a file which is there. */
+  readyBuild(asset: ResolvedAsset, options: StartOptions): Promise<BuildRecord>;
 }
 
 export interface BuildStartingOptions {
@@ -36,36 +38,30 @@ export interface BuildStartingOptions {
 
 /** The way into the queue. */
 export function createBuildStarting(options: BuildStartingOptions): BuildStarting {
-  return { startOrJoin: (asset, start) => startOrJoin(options, asset, start) };
+  return {
+    startOrJoin: (asset, start) => startOrJoin(options, asset, start),
+    readyBuild: (asset, start) => readyBuild(options, asset, start),
+  };
 }
 
 async function startOrJoin(
   options: BuildStartingOptions,
   asset: ResolvedAsset,
-  { requestId, detached }: StartOptions,
+  start: StartOptions,
 ): Promise<BuildRecord> {
   const { builds, ready, log, now } = options;
+  const { requestId, detached } = start;
   const running = await builds.findRunning(asset.assetKey);
   if (running !== null) return join(builds, running, detached);
   const last = await builds.findLastFinished(asset.assetKey);
   if (last !== null && wouldFailAgain(last, now())) return last;
   if ((await builds.countQueued()) >= MOST_QUEUED) throw queueFull();
-  const created = await builds.insert({
-    id: newBuildId(now()),
-    assetKey: asset.assetKey,
-    schematicId: asset.schematicId,
-    version: asset.version,
-    path: asset.path,
-    plan: asset.plan,
-    steps: asset.plan.steps.length,
-    detached,
-    requestId,
-  });
+  const created = await builds.insert({ ...newRow(asset, start, now()), plan: asset.plan });
   if (created === null) return joinWinner(builds, asset, detached);
   if ((await ready.find(asset.assetKey)) !== null) {
     // The build before this one ended between the caller's look and the insert: there is nothing left to do.
-    await builds.move(created.id, "cancel", {}, { error: abandoned });
-    return last?.state === "ready" ? last : joinWinner(builds, asset, detached);
+    await builds.move(created.id, "cancel", {}, { error: alreadyMade });
+    return readyBuild(options, asset, start);
   }
   log.info(
     { buildId: created.id, assetKey: created.assetKey, path: created.path, requestId },
@@ -73,6 +69,21 @@ async function startOrJoin(
   );
   await announce(options, created);
   return created;
+}
+
+/** Rows may be gone, or of a time before this table: then one is made, so that the answer can name a build. */
+async function readyBuild(
+  { builds, now }: BuildStartingOptions,
+  asset: ResolvedAsset,
+  start: StartOptions,
+): Promise<BuildRecord> {
+  return (await builds.findLastReady(asset.assetKey)) ?? builds.insertReady(newRow(asset, start, now()));
+}
+
+function newRow(asset: ResolvedAsset, { requestId, detached }: StartOptions, nowMs: number) {
+  const { assetKey, schematicId, version, path, plan } = asset;
+  const id = newBuildId(nowMs);
+  return { id, assetKey, schematicId, version, path, steps: plan.steps.length, detached, requestId };
 }
 
 /** Somebody else was faster by a moment; when that build is over already, its row is the newest finished one. */
