@@ -6,6 +6,7 @@ import { loadConfigOrExit } from "./lib/config/load.ts";
 import { createFront } from "./lib/http/front.ts";
 import { RouteTable } from "./lib/http/route-table.ts";
 import { createHttpServer } from "./lib/http/server.ts";
+import { withoutRedaction } from "./lib/log/logger.ts";
 import { setPageContext } from "./lib/services/current.ts";
 import { createRuntimeOrExit } from "./lib/start-runtime.ts";
 import packageJson from "./package.json" with { type: "json" };
@@ -16,6 +17,7 @@ async function main(): Promise<void> {
   const config = loadConfigOrExit();
   const runtime = await createRuntimeOrExit(config, "web");
   const { log, services } = runtime;
+  const requests = withoutRedaction(log);
   const publicUrl = config.http.externalUrl.replace(/\/+$/, "");
   setPageContext({ services, publicUrl, pxeUrl: config.http.externalPxeUrl.replace(/\/+$/, "") });
 
@@ -31,7 +33,7 @@ async function main(): Promise<void> {
       onFailure: (err, entry) => log.error({ err, ...entry }, "request failed"),
     }),
     pages: { routes: new RouteTable(PAGE_ROUTES), handle: (req, res) => handlePage(req, res) },
-    onFinish: (entry) => log.info(entry, "request"),
+    onFinish: (entry) => requests.info(entry, "request"),
   });
   const server = createHttpServer(front);
   server.listen(config.http.port, config.http.host, () => {

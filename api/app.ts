@@ -42,7 +42,7 @@ const HEADABLE = [
 export function buildApp(options: ApiOptions) {
   const app = createApi(options.onFailure);
   // Only for paths that the front door and this router read differently, such as those with "..".
-  app.notFound(() => reply("404 page not found\n", TEXT, 404));
+  app.notFound((c) => reply(c, "404 page not found\n", TEXT, 404));
   app.use(async (c, next) => {
     c.set("services", options.services);
     c.set("publicUrl", options.publicUrl);

@@ -157,7 +157,7 @@ export function buildRoutes(): Api {
       ...(state ? { state } : {}),
       ...(before ? { before } : {}),
     });
-    return json({ builds: builds.map(buildJson) });
+    return json(c, { builds: builds.map(buildJson) });
   });
   answer(app, start, async (c) => {
     const body = parseStart(new TextDecoder().decode(await readBody(c, 16 * 1024)));
@@ -168,14 +168,14 @@ export function buildRoutes(): Api {
       path: body.path,
     });
     const build = await assets.start(resolved, { requestId: requestIdOf(c) });
-    return json(buildJson(build), build.state === "ready" ? 200 : 202, {
+    return json(c, buildJson(build), build.state === "ready" ? 200 : 202, {
       Location: `/api/v1/builds/${build.id}`,
     });
   });
-  answer(app, get, async (c) => json(buildJson(await requireBuild(c, c.req.valid("param").id))));
+  answer(app, get, async (c) => json(c, buildJson(await requireBuild(c, c.req.valid("param").id))));
   answer(app, cancel, async (c) => {
     await requireBuild(c, c.req.valid("param").id);
-    return json(buildJson(await c.var.services.builds.cancel(c.req.valid("param").id)));
+    return json(c, buildJson(await c.var.services.builds.cancel(c.req.valid("param").id)));
   });
   answer(app, events, async (c) => {
     const build = await requireBuild(c, c.req.valid("param").id);

@@ -33,7 +33,7 @@ export function healthRoutes(): Api {
   answer(app, readyz, async (c) => {
     const broken = (await c.var.services.health.readiness()).filter((check) => !check.ok);
     if (broken.length === 0) return empty();
-    return reply(`not ready\n${broken.map((b) => `${b.name}: ${b.message}\n`).join("")}`, TEXT, 503, {
+    return reply(c, `not ready\n${broken.map((b) => `${b.name}: ${b.message}\n`).join("")}`, TEXT, 503, {
       "Retry-After": "5",
     });
   });

@@ -88,9 +88,9 @@ function aboutOf(c: ApiContext, sidecar: Sidecar): About {
 const wantsAsync = (c: ApiContext): boolean =>
   /(^|[,;\s])respond-async($|[,;\s])/.test(c.req.header("prefer") ?? "") || c.req.query("async") === "1";
 
-function accepted(build: BuildView): Response {
+function accepted(c: ApiContext, build: BuildView): Response {
   const location = `/api/v1/builds/${build.id}`;
-  return json({ id: build.id, state: build.state, location }, 202, {
+  return json(c, { id: build.id, state: build.state, location }, 202, {
     Location: location,
     "Retry-After": "2",
     "Preference-Applied": "respond-async",
@@ -113,7 +113,7 @@ async function answerFile(
   if (inline) return send(c, bytesRepresentation(inline, headers));
   if (ready) return send(c, storedRepresentation(c, ready, headers));
   if (c.req.method === "HEAD") return absent(headers);
-  if (wantsAsync(c)) return accepted(await assets.start(resolved, { requestId: requestIdOf(c) }));
+  if (wantsAsync(c)) return accepted(c, await assets.start(resolved, { requestId: requestIdOf(c) }));
   const built = await build(c, resolved);
   return send(c, storedRepresentation(c, built, headers));
 }

@@ -31,8 +31,8 @@ const ociKey = createRoute({
 
 export function keyRoutes(): Api {
   const app = createApi();
-  answer(app, pem, (c) => reply(c.var.services.keys.signingCertificate().pem, "application/x-pem-file"));
-  answer(app, der, (c) => reply(c.var.services.keys.signingCertificate().der, "application/pkix-cert"));
-  answer(app, ociKey, (c) => reply(c.var.services.signing.publicKeyPem(), "application/x-pem-file"));
+  answer(app, pem, (c) => reply(c, c.var.services.keys.signingCertificate().pem, "application/x-pem-file"));
+  answer(app, der, (c) => reply(c, c.var.services.keys.signingCertificate().der, "application/pkix-cert"));
+  answer(app, ociKey, (c) => reply(c, c.var.services.signing.publicKeyPem(), "application/x-pem-file"));
   return app;
 }

@@ -89,6 +89,6 @@ curl -LO ${base}/image/<id>/v1.13.2/metal-amd64.iso.sha256 && sha256sum -c metal
 
 export function llmsRoutes(): Api {
   const app = createApi();
-  app.get("/llms.txt", (c) => reply(text(c.var.publicUrl), TEXT));
+  app.get("/llms.txt", (c) => reply(c, text(c.var.publicUrl), TEXT));
   return app;
 }

@@ -40,7 +40,7 @@ export function modelRoutes(): Api {
   const app = createApi();
   answer(app, lock, async (c) => {
     const { schematic, version } = c.req.valid("param");
-    return json(await c.var.services.locks.lock(schematic, version));
+    return json(c, await c.var.services.locks.lock(schematic, version));
   });
   return app;
 }

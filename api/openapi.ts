@@ -18,8 +18,8 @@ export const openapiDocument = (app: Api) => app.getOpenAPI31Document(INFO);
 
 export function openapiRoutes(whole: Api): Api {
   const app = createApi();
-  app.get("/openapi.json", () =>
-    json(openapiDocument(whole), 200, { "Cache-Control": "public, max-age=300" }),
+  app.get("/openapi.json", (c) =>
+    json(c, openapiDocument(whole), 200, { "Cache-Control": "public, max-age=300" }),
   );
   return app;
 }

@@ -24,7 +24,7 @@ export function planRoutes(): Api {
     const { schematic, version, path } = c.req.valid("param");
     const resolved = await c.var.services.assets.resolve({ schematicId: schematic, version, path });
     const ready = await c.var.services.assets.findReady(resolved.assetKey);
-    return json({ assetKey: resolved.assetKey, ready, plan: redactPlan(resolved.plan) });
+    return json(c, { assetKey: resolved.assetKey, ready, plan: redactPlan(resolved.plan) });
   });
   return app;
 }

@@ -25,7 +25,7 @@ export function pxeRoutes(): Api {
   const app = createApi();
   answer(app, route, async (c) => {
     const { schematic, version, platarch } = c.req.valid("param");
-    return reply(await c.var.services.pxe.script({ schematicId: schematic, version, platarch }), TEXT);
+    return reply(c, await c.var.services.pxe.script({ schematicId: schematic, version, platarch }), TEXT);
   });
   return app;
 }

@@ -68,7 +68,7 @@ async function answerTags(c: ApiContext, request: RegistryRequest): Promise<Resp
   });
   const next =
     more && tags.length > 0 ? `</v2/${name}/tags/list?n=${most}&last=${tags.at(-1)}>; rel="next"` : null;
-  return reply(`${JSON.stringify({ name, tags })}\n`, "application/json", 200, {
+  return reply(c, `${JSON.stringify({ name, tags })}\n`, "application/json", 200, {
     ...API_VERSION,
     ...(next === null ? {} : { Link: next }),
   });

@@ -21,7 +21,7 @@ export function releaseRoutes(): Api {
   answer(app, route, async (c) => {
     const { releases } = c.var.services;
     const summaries = await releases.summaries();
-    return json({ source: releases.status(), releases: summaries });
+    return json(c, { source: releases.status(), releases: summaries });
   });
   return app;
 }

@@ -47,7 +47,7 @@ export function schematicRoutes(): Api {
     const stored = await c.var.services.schematics.create(
       decodeSchematicText(await readBody(c, MAX_SCHEMATIC_BYTES)),
     );
-    return reply(goJson({ id: stored.id, schematic: stored.canonical }), "application/json", 201);
+    return reply(c, goJson({ id: stored.id, schematic: stored.canonical }), "application/json", 201);
   });
   answer(app, get, async (c) => {
     const stored = await c.var.services.schematics.find(c.req.valid("param").schematic);
@@ -55,7 +55,7 @@ export function schematicRoutes(): Api {
       throw notFound("schematic not found", {
         hint: "Post the schematic first; its ID is the hash of its text",
       });
-    return reply(stored.canonical, "application/yaml");
+    return reply(c, stored.canonical, "application/yaml");
   });
   return app;
 }

@@ -41,7 +41,7 @@ export function talosctlRoutes(): Api {
     const signal = clientSignal(c.env.outgoing);
     const { version, files } = await c.var.services.talosctl.list(c.req.valid("param").version, signal);
     const urls = files.map(({ name }) => `${c.var.publicUrl}/talosctl/${version}/${name}`);
-    return reply(goJson(urls), "application/json");
+    return reply(c, goJson(urls), "application/json");
   });
   answer(app, download, async (c) => {
     const { talosctl } = c.var.services;

@@ -106,10 +106,10 @@ async function route(req: IncomingMessage, res: ServerResponse, options: FrontOp
   const query = cut < 0 ? "" : url.slice(cut);
   const { api, pages } = options;
   const apiMatch = api.routes.match(method, path);
+  if (apiMatch.kind === "found" && !wantsPage(req)) return api.handle(req, res);
   const pageMatch = pages.routes.match(method, path);
   const apiAllow = api.routes.allow(path);
-  if (pageMatch.kind === "found" && (apiAllow === null || wantsPage(req)))
-    return pages.handle(req, res);
+  if (pageMatch.kind === "found" && (apiAllow === null || wantsPage(req))) return pages.handle(req, res);
   if (apiMatch.kind === "found") return api.handle(req, res);
   const allow = apiAllow ?? pages.routes.allow(path);
   if (allow && method === "OPTIONS") {
