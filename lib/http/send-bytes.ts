@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AppError } from "../errors/app-error.ts";
+import { isCopyable } from "../storage/file-reader.ts";
 import type { ByteRange } from "../storage/object-store.ts";
 import { evaluate } from "./conditional.ts";
 
@@ -20,9 +21,14 @@ const header = (req: IncomingMessage, name: string): string | undefined => {
   return Array.isArray(value) ? value.join(", ") : value;
 };
 
-/** Aborts when the client goes away before the reply was finished. */
+const signals = new WeakMap<ServerResponse, AbortSignal>();
+
+/** Aborts when the client goes away before the reply was finished; the same signal for every caller. */
 export function clientSignal(res: ServerResponse): AbortSignal {
+  const known = signals.get(res);
+  if (known) return known;
   const controller = new AbortController();
+  signals.set(res, controller.signal);
   res.once("close", () => {
     if (!res.writableFinished)
       controller.abort(new AppError("cancelled", "The client closed the connection"));
@@ -40,7 +46,10 @@ async function sendBody(
     return;
   }
   try {
-    await pipeline(body, res, { signal });
+    if (isCopyable(body)) {
+      await body.copyTo(res);
+      res.end();
+    } else await pipeline(body, res, { signal });
   } catch (error) {
     // The head is out: the only honest answer to a failing source is to cut the connection.
     res.destroy();

@@ -17,20 +17,19 @@ const REFUSALS: Record<string, [status: string, text: string]> = {
 
 /** Creates the server around the front door; the caller lets it listen. */
 export function createHttpServer(listener: RequestListener): Server {
-  const replies = new WeakMap<Duplex, Set<ServerResponse>>();
+  const replies = new WeakMap<Duplex, ServerResponse[]>();
+  const openReplies = (socket: Duplex) => (replies.get(socket) ?? []).filter((reply) => !reply.closed);
   const server = createServer(
     { headersTimeout: HEAD_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: CHECK_MS },
     (req, res) => {
-      const open = replies.get(req.socket) ?? new Set();
-      replies.set(req.socket, open.add(res));
-      res.once("close", () => open.delete(res));
+      replies.set(req.socket, [...openReplies(req.socket), res]);
       listener(req, res);
     },
   );
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     // In the middle of a reply any further words would be taken for a part of it.
-    const begun = [...(replies.get(socket) ?? [])].some((reply) => reply.headersSent);
+    const begun = openReplies(socket).some((reply) => reply.headersSent);
     if (socket.writable && error.code !== "ECONNRESET" && !begun) socket.end(refusal(error));
     else socket.destroy();
   });
