@@ -61,6 +61,22 @@ function Refusal({ file }: Pick<Props, "file">) {
   );
 }
 
+/** The command that fetches a file and checks it; folded where it would only be in the way. */
+function Command({ words, file, base, folded }: Props & { folded: boolean }) {
+  const caption = words.t(file.state === "absent" ? "file.curl.build" : "file.curl");
+  const url = `${base}/${file.path}`;
+  const line = (
+    <CodeLine caption={caption} text={`curl -fLO ${url} && curl -fsSL ${url}.sha256 | sha256sum -c`} />
+  );
+  if (!folded) return line;
+  return (
+    <details>
+      <summary className="text-sm text-soft">{words.t("file.command")}</summary>
+      <div className="mt-2">{line}</div>
+    </details>
+  );
+}
+
 /** A file this machine boots from, with everything to paste. */
 export function MainFile(props: Props & { primary: boolean }) {
   const { words, file, base, primary } = props;
@@ -80,12 +96,7 @@ export function MainFile(props: Props & { primary: boolean }) {
         </div>
       </div>
       <Refusal file={file} />
-      {file.state !== "refused" && (
-        <CodeLine
-          caption={t(file.state === "absent" ? "file.curl.build" : "file.curl")}
-          text={`curl -fLO ${url} && curl -fsSL ${url}.sha256 | sha256sum -c`}
-        />
-      )}
+      {file.state !== "refused" && <Command {...props} folded={!primary && file.state !== "ready"} />}
       {file.state === "ready" && <CodeLine caption="SHA-256" text={file.asset.sha256} />}
     </li>
   );

@@ -32,7 +32,15 @@ describe("a failing build", () => {
     await page.reload();
     await page.getByRole("heading", { name: "The build failed" }).waitFor();
     web.breakSource(false);
-    await page.getByRole("button", { name: "Build again" }).click();
+    // A failure that cannot heal by itself is told again for half a minute before the work is tried anew.
+    const again = page.getByRole("button", { name: "Build again" });
+    const first = page.url();
+    const buildAgain = async () => {
+      await again.click();
+      await page.waitForLoadState();
+      return page.url();
+    };
+    await expect.poll(buildAgain, { timeout: 60_000, interval: 5_000 }).not.toBe(first);
     await page.locator('[data-state="ready"]').waitFor({ timeout: 120_000 });
     await page.close();
   });
