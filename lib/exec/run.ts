@@ -20,6 +20,8 @@ export interface RunOptions {
   stdoutFile?: string;
   /** Called with every complete line of stderr (and of stdout unless stdoutFile is set). */
   onLine?: (line: string) => void;
+  /** Called once with the number of the process that was started; the program and all it starts descend from it. */
+  onStart?: (pid: number) => void;
 }
 
 export interface RunResult {
@@ -145,6 +147,7 @@ async function supervise(
   child.stdout?.on("data", (chunk: Buffer) => stdout.add(chunk));
   child.stderr?.on("data", (chunk: Buffer) => stderr.add(chunk));
   feed(child, options.stdin);
+  if (child.pid !== undefined) options.onStart?.(child.pid);
 
   let stopped: "timed_out" | "cancelled" | undefined;
   let killTimer: NodeJS.Timeout | undefined;

@@ -17,6 +17,7 @@ export const TOOLS = {
   "qemu-img": "qemu-utils",
   depmod: "kmod",
   bwrap: "bubblewrap",
+  prlimit: "util-linux",
 } as const;
 
 export type ToolName = keyof typeof TOOLS;
