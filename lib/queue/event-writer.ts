@@ -6,6 +6,8 @@ import type { EventStreams } from "./event-stream.ts";
 import type { BuildSignals } from "./signals.ts";
 
 const FLUSH_MS = 200;
+/** After a failure; Redis may be away for longer. */
+const RETRY_MS = 1_000;
 /** A flood of log lines must neither fill Redis nor the disk. */
 const MOST_LOG_EVENTS = 20_000;
 const HISTORY_LIMIT = 20_000;
@@ -30,6 +32,7 @@ export class EventWriter {
   #timer: NodeJS.Timeout | null = null;
   #sending: Promise<void> | null = null;
   #logEvents = 0;
+  #closed = false;
 
   private constructor(options: EventWriterOptions) {
     this.#options = options;
@@ -54,7 +57,11 @@ export class EventWriter {
     this.#keep(event);
     this.#pending.push(event);
     if (this.#pending.length > MOST_PENDING) this.#pending.shift();
-    this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS);
+    this.#flushIn(FLUSH_MS);
+  }
+
+  #flushIn(ms: number): void {
+    if (!this.#closed) this.#timer ??= setTimeout(() => void this.flush(), ms);
   }
 
   /** Sends what waits; readers see it when this resolves. */
@@ -69,6 +76,7 @@ export class EventWriter {
 
   /** Sends what waits, adds what others wrote (a cancellation), and closes the file. */
   async close(): Promise<void> {
+    this.#closed = true;
     await this.flush();
     await this.#takeOver();
     this.#file.end();
@@ -98,6 +106,9 @@ export class EventWriter {
       await signals.publish(buildId, "events");
     } catch (error) {
       onError(error);
+      // Those that did arrive are dropped by the stream, which takes only newer ids.
+      this.#pending = [...events, ...this.#pending].slice(-MOST_PENDING);
+      this.#flushIn(RETRY_MS);
     } finally {
       this.#sending = null;
     }
