@@ -2,6 +2,8 @@
 import type { SchematicRepository, SchematicRow } from "../db/schematic-repository.ts";
 
 const ROWS_PER_STATEMENT = 200;
+/** Characters of text in one statement: a schematic may have megabytes, and travels as hexadecimal digits. */
+const CHARACTERS_PER_STATEMENT = 4_000_000;
 const STATEMENTS_AT_ONCE = 2;
 
 interface Pending {
@@ -29,10 +31,20 @@ export class SchematicBatch {
 
   #flush(): void {
     while (this.#running < STATEMENTS_AT_ONCE && this.#pending.length > 0) {
-      const batch = this.#pending.splice(0, ROWS_PER_STATEMENT);
+      const batch = this.#pending.splice(0, this.#batchLength());
       this.#running += 1;
       void this.#write(batch);
     }
+  }
+
+  /** As many as fit; one that alone is too large still goes, by itself. */
+  #batchLength(): number {
+    let characters = 0;
+    const tooMany = this.#pending.findIndex(({ row }, index) => {
+      characters += row.canonical.length;
+      return index === ROWS_PER_STATEMENT || (index > 0 && characters > CHARACTERS_PER_STATEMENT);
+    });
+    return tooMany === -1 ? this.#pending.length : tooMany;
   }
 
   async #write(batch: Pending[]): Promise<void> {
