@@ -29,10 +29,13 @@ export function clientSignal(res: ServerResponse): AbortSignal {
   if (known) return known;
   const controller = new AbortController();
   signals.set(res, controller.signal);
-  res.once("close", () => {
+  const leave = () => {
     if (!res.writableFinished)
       controller.abort(new AppError("cancelled", "The client closed the connection"));
-  });
+  };
+  // It may have left before anybody asked: that event does not come a second time.
+  if (res.closed || res.destroyed) leave();
+  else res.once("close", leave);
   return controller.signal;
 }
 
