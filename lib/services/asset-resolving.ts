@@ -10,6 +10,8 @@ import type { BuildPlan } from "../imager/types.ts";
 import type { AssetRequest, ReleaseService, ResolvedAsset, SchematicService } from "./contracts.ts";
 
 const ENTRIES = 2_000;
+/** Characters of plans held at most: a plan may carry a schematic's text and configuration, megabytes each. */
+const CHARACTERS = 32_000_000;
 
 export interface AssetResolvingOptions {
   schematics: SchematicService;
@@ -25,7 +27,11 @@ export function createAssetResolving(
   options: AssetResolvingOptions,
 ): (request: AssetRequest) => Promise<ResolvedAsset> {
   const { schematics, releases, planAsset, externalUrl, signing } = options;
-  const memory = new LRUCache<string, { release: Release; resolved: ResolvedAsset }>({ max: ENTRIES });
+  const memory = new LRUCache<string, { release: Release; resolved: ResolvedAsset }>({
+    max: ENTRIES,
+    maxSize: CHARACTERS,
+    sizeCalculation: ({ resolved }, name) => name.length + JSON.stringify(resolved.plan).length,
+  });
   return async ({ schematicId, version: written, path }) => {
     const stored = await schematics.find(schematicId);
     if (stored === null) throw notFound(`schematic ID "${schematicId}" not found`, UNKNOWN_SCHEMATIC);

@@ -7,6 +7,8 @@ import { AppError } from "../errors/app-error.ts";
 import type { AssetService, PxeService, ReleaseService, SchematicService } from "./contracts.ts";
 
 const ENTRIES = 20_000;
+/** Characters of scripts held at most; kernel arguments may make one very long. */
+const CHARACTERS = 16_000_000;
 
 export interface PxeServiceOptions {
   assets: Pick<AssetService, "resolve" | "inline">;
@@ -19,7 +21,11 @@ export interface PxeServiceOptions {
 /** The PXE use case. */
 export function createPxeService(options: PxeServiceOptions): PxeService {
   const { assets, schematics, releases, externalPxeUrl } = options;
-  const scripts = new LRUCache<string, { release: Release; script: string }>({ max: ENTRIES });
+  const scripts = new LRUCache<string, { release: Release; script: string }>({
+    max: ENTRIES,
+    maxSize: CHARACTERS,
+    sizeCalculation: ({ script }, name) => name.length + script.length,
+  });
 
   async function make(schematicId: string, version: string, platarch: string): Promise<string> {
     const asset = await assets.resolve({ schematicId, version, path: `cmdline-${platarch}` });

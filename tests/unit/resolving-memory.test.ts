@@ -1,0 +1,62 @@
+/** What the memory of resolved assets and of PXE scripts may hold. */
+import { expect, test } from "vitest";
+import { parseSchematic } from "../../lib/domain/schematic-parse.ts";
+import { createAssetResolving } from "../../lib/services/asset-resolving.ts";
+import type { ReleaseService, ResolvedAsset, SchematicService } from "../../lib/services/contracts.ts";
+import { createPxeService } from "../../lib/services/pxe.ts";
+import { fakeAsset } from "../fixtures/fake-plan.ts";
+import { fakeRelease } from "../fixtures/releases.ts";
+
+const TEXT = "customization: {}\n";
+const release = fakeRelease("v1.13.2");
+const releases = { require: async () => release } as unknown as ReleaseService;
+const schematics = {
+  find: async (id: string) => ({ id, canonical: TEXT, schematic: parseSchematic(TEXT) }),
+} as unknown as SchematicService;
+
+/** Asks for `first`, for others whose answers are that long together, and for `first` again; how often it was made. */
+async function madeAgain(ask: (id: string) => Promise<unknown>, made: string[], others: number) {
+  await ask("first");
+  await ask("first");
+  for (let index = 0; index < others; index += 1) await ask(`other ${index}`);
+  await ask("first");
+  return made.filter((id) => id === "first").length;
+}
+
+test.each([
+  [10, 1_000, 1],
+  [50, 1_000_000, 2],
+])("%d plans of %d characters: made %d times", async (others, characters, times) => {
+  const made: string[] = [];
+  const resolve = createAssetResolving({
+    ...{ schematics, releases, externalUrl: "http://factory.test", signing: null },
+    planAsset: ({ schematicId }) => {
+      made.push(schematicId);
+      const { plan } = fakeAsset(schematicId, [{}]);
+      const steps = plan.steps.map((step) => ({ ...step, params: { text: "x".repeat(characters) } }));
+      return { ...plan, steps };
+    },
+  });
+  const ask = (schematicId: string) => resolve({ schematicId, version: "v1.13.2", path: "kernel-amd64" });
+  expect(await madeAgain(ask, made, others)).toBe(times);
+});
+
+test.each([
+  [100, 1_000, 1],
+  [50, 1_000_000, 2],
+])("%d scripts of %d characters: made %d times", async (others, characters, times) => {
+  const made: string[] = [];
+  const pxe = createPxeService({
+    ...{ schematics, releases, externalPxeUrl: "http://factory.test" },
+    assets: {
+      async resolve({ schematicId }) {
+        made.push(schematicId);
+        return fakeAsset(schematicId, [{}]) satisfies ResolvedAsset;
+      },
+      inline: () => new TextEncoder().encode("x".repeat(characters)),
+    },
+  });
+  const ask = (schematicId: string) =>
+    pxe.script({ schematicId, version: "v1.13.2", platarch: "metal-amd64" });
+  expect(await madeAgain(ask, made, others)).toBe(times);
+});
