@@ -1,7 +1,7 @@
 /** What a build page knows about a running build, and how each event changes it. Pure. */
 import type { BuildError, BuildState } from "../../lib/services/contracts.ts";
 import { withLog } from "./event-log.ts";
-import type { BuildProgress, PlannedStep, StepProgress, StreamEvent } from "./progress-types.ts";
+import type { BuildProgress, PlannedStep, StepProgress, StepState, StreamEvent } from "./progress-types.ts";
 import type { BuildSnapshot } from "./snapshot.ts";
 
 const waiting = ({ title, phase }: PlannedStep): StepProgress => ({
@@ -87,21 +87,21 @@ function onProgress(progress: BuildProgress, data: Data, at: number): BuildProgr
   };
 }
 
+/** The error names its step; what ran beside it was only stopped. */
+function ended(step: StepProgress, error: BuildError | null): StepState {
+  if (step.state !== "running") return step.state;
+  if (error === null) return "waiting";
+  const place = error.detail?.step;
+  return typeof place !== "string" || place === step.title ? "failed" : "waiting";
+}
+
 function onDone(progress: BuildProgress, data: Data): BuildProgress {
   const state = text(data.state) as BuildState;
   const error = (data.error ?? null) as BuildError | null;
-  const steps = progress.steps.map((step) =>
-    step.state === "running"
-      ? { ...step, state: state === "failed" ? ("failed" as const) : ("waiting" as const) }
-      : step,
-  );
-  return {
-    ...progress,
-    state,
-    error,
-    steps: needed(steps, state),
-    percent: state === "ready" ? 100 : progress.percent,
-  };
+  const failure = state === "failed" ? error : null;
+  const steps = progress.steps.map((step) => ({ ...step, state: ended(step, failure) }));
+  const percent = state === "ready" ? 100 : progress.percent;
+  return { ...progress, state, error, steps: needed(steps, state), percent };
 }
 
 /** The progress after an event of the build's stream; unknown events change nothing. */

@@ -55,6 +55,10 @@ describe("build progress", () => {
     const failed = applyEvent(seen(8), { type: "done", data: { state: "failed", error }, at: 900 });
     expect(failed).toMatchObject({ state: "failed", error });
     expect(failed.steps.map((step) => step.state)).toEqual(["done", "done", "failed"]);
+    const elsewhere = { ...error, detail: { step: "Pack a" } };
+    const data = { state: "failed", error: elsewhere };
+    const stopped = applyEvent(seen(8), { type: "done", data, at: 900 });
+    expect(stopped.steps.map((step) => step.state)).toEqual(["done", "done", "waiting"]);
   });
 
   it("starts over when another attempt begins", () => {
