@@ -8,6 +8,8 @@ export interface TarMember {
   mode: number;
   /** Bytes of content that follow; 0 for a folder. */
   sizeBytes: number;
+  /** Seconds since 1970; 0 unless given. */
+  mtime?: number;
 }
 
 const BLOCK = 512;
@@ -24,7 +26,7 @@ export const TAR_END_BYTES = 2 * BLOCK;
 export const tarPaddingBytes = (sizeBytes: number): number => (BLOCK - (sizeBytes % BLOCK)) % BLOCK;
 
 /**
- * Header of one member: owner 0, no owner names, time 0. Names that ustar cannot hold get a pax record in front.
+ * Header of one member: owner 0, no owner names. Names that ustar cannot hold get a pax record in front.
  * RangeError for content of 8 GiB or more.
  */
 export function tarHeader(member: TarMember): Uint8Array {
@@ -61,7 +63,7 @@ function header(member: TarMember, split: { prefix: string; name: string }, type
   put(octal(0, 7), 108);
   put(octal(0, 7), 116);
   put(octal(member.sizeBytes, 11), 124);
-  put(octal(0, 11), 136);
+  put(octal(member.mtime ?? 0, 11), 136);
   put("        ", 148);
   put(type, 156);
   put("ustar\0" + "00", 257);

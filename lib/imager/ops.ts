@@ -28,6 +28,7 @@ export const OP_VERSIONS = {
   "grub-core": 1,
   "disk-image": 1,
   qcow2: 1,
+  ova: 1,
   packed: 2,
   "packed-part": 2,
   // installers

@@ -32,8 +32,8 @@ interface DiskFacts {
 export function planImage(b: PlanBuilder, recipe: Recipe): string {
   const facts = diskFacts(recipe);
   const disk = addDisk(b, facts);
-  const { disk: profile, outFormat } = recipe.profile;
-  const converted = profile?.format === "qcow2" ? addQcow2(b, disk, profile.formatOptions) : disk;
+  const { outFormat } = recipe.profile;
+  const converted = addConversion(b, disk, facts);
   return outFormat === "raw" ? converted : addPacked(b, facts, converted);
 }
 
@@ -47,7 +47,6 @@ function diskFacts(recipe: Recipe): DiskFacts {
   }
   const loader = effectiveBootloader(bootloader, profile);
   if (recipe.overlay !== null) throw missing("disk images with a board overlay");
-  if (profile.disk.format === "ova") throw missing("disk images in the format ova");
   const partitions = diskPartitions(version, loader);
   return {
     recipe,
@@ -203,6 +202,25 @@ function addGrubCore(b: PlanBuilder, platform: GrubPlatform): string {
   });
 }
 
+/** The disk in the format that was asked for; raw disks and fixed VHDs are what the step before made. */
+function addConversion(b: PlanBuilder, disk: string, { recipe, diskBytes }: DiskFacts): string {
+  const { format, formatOptions } = recipe.profile.disk ?? { format: "raw", formatOptions: "" };
+  if (format === "qcow2") return addQcow2(b, disk, formatOptions);
+  return format === "ova" ? addOva(b, disk, diskBytes) : disk;
+}
+
+function addOva(b: PlanBuilder, disk: string, diskBytes: number): string {
+  return b.step({
+    id: "ova",
+    op: "ova",
+    phase: "disk",
+    title: "Pack the disk and the description of its machine",
+    params: { diskBytes },
+    needs: [disk],
+    part: false,
+  });
+}
+
 function addQcow2(b: PlanBuilder, disk: string, options: string): string {
   return b.step({
     id: "qcow2",
@@ -221,6 +239,18 @@ function addQcow2(b: PlanBuilder, disk: string, options: string): string {
  */
 function addPacked(b: PlanBuilder, { recipe }: DiskFacts, disk: string): string {
   const { platform, arch, disk: profile, outFormat: format } = recipe.profile;
+  const step = (needs: string[]): string =>
+    b.step({
+      id: "packed",
+      op: "packed",
+      phase: "compress",
+      title: "Compress the disk, holes left out",
+      params: { format, name: `${platform}-${arch}.${profile?.format ?? "raw"}` },
+      needs,
+      part: false,
+    });
+  // Inside an OVA everything is compressed already: no file of the disk can be found again.
+  if (profile?.format === "ova") return step([disk]);
   const kernel = addKernel(b, recipe);
   const stock = addStockInitramfs(b, recipe);
   const partFormat = format === ".tar.gz" ? ".gz" : format;
@@ -234,13 +264,5 @@ function addPacked(b: PlanBuilder, { recipe }: DiskFacts, disk: string): string 
       needs: [id],
       part: true,
     });
-  return b.step({
-    id: "packed",
-    op: "packed",
-    phase: "compress",
-    title: "Compress the disk, holes left out",
-    params: { format, name: `${platform}-${arch}.${profile?.format ?? "raw"}` },
-    needs: [disk, kernel, pack(kernel), stock, pack(stock)],
-    part: false,
-  });
+  return step([disk, kernel, pack(kernel), stock, pack(stock)]);
 }

@@ -17,6 +17,7 @@ import { installerLayerStep } from "./installer-layer.ts";
 import { isoStep } from "./iso.ts";
 import { embeddedConfigStep, schematicExtensionStep } from "./made-extensions.ts";
 import { moduleIndexStep } from "./module-index.ts";
+import { ova } from "./ova.ts";
 import { overlayLayerStep } from "./overlay-layer.ts";
 import { packed, packedPart } from "./packed.ts";
 import { qcow2 } from "./qcow2.ts";
@@ -45,6 +46,7 @@ export const STEPS: Readonly<Record<OpName, StepFunction>> = {
   "grub-core": grubCore,
   "disk-image": diskImage,
   qcow2,
+  ova,
   packed,
   "packed-part": packedPart,
   "installer-layer": installerLayerStep,

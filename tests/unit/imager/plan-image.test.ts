@@ -83,6 +83,8 @@ describe("steps of a disk image", () => {
   it("vhd adds a footer to the disk and qcow2 converts it", () => {
     expect(step(diskPlan(inFormat("raw", "vhd")), "disk-image").params.footer).toBe("vhd");
     expect(ops(diskPlan(inFormat("raw", "qcow2"))).at(-1)).toBe("qcow2");
+    expect(ops(diskPlan(inFormat("raw", "ova"))).at(-1)).toBe("ova");
+    expect(ops(diskPlan(inFormat(".xz", "ova"))).slice(-2)).toEqual(["ova", "packed"]);
   });
 });
 
@@ -93,10 +95,5 @@ describe("what is refused before a build", () => {
       "invalid_input",
       "dual-boot is not possible on arm64, which has no BIOS",
     ]);
-  });
-
-  it("formats that are not built yet, by name", () => {
-    const error = errorOf(inFormat("raw", "ova"));
-    expect([error.status, error.message]).toEqual([501, "disk images in the format ova are not built yet"]);
   });
 });
