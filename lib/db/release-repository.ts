@@ -8,7 +8,7 @@ import { toJsonText } from "./json-text.ts";
 export interface ReleaseRepository {
   /** All remembered releases of this registry; rows that cannot be read any more are left out. */
   load(registry: string): Promise<ReleaseRecord[]>;
-  /** Makes the table hold exactly these releases. */
+  /** Makes the table hold exactly these releases; does nothing for none. */
   replaceAll(records: ReleaseRecord[]): Promise<void>;
   /** Writes one release that was read meanwhile; a release that left the list is not brought back. */
   update(record: ReleaseRecord): Promise<void>;
@@ -52,6 +52,8 @@ export function createReleaseRepository(db: Database): ReleaseRepository {
       return records.filter((record) => record.registry === registry);
     },
     async replaceAll(records) {
+      // No source is without releases: an empty list is a mistake, and must not cost the last good one.
+      if (records.length === 0) return;
       const versions = records.map((record) => record.version);
       await db.$transaction([
         db.release.deleteMany({ where: { version: { notIn: versions } } }),

@@ -31,6 +31,7 @@ export async function discoverReleases(
   const imagerTags = await images.tags(IMAGER, signal);
   const offered = selectVersions(imagerTags, selection);
   const withBroken = selectVersions(imagerTags, { ...selection, broken: [] });
+  if (withBroken.length === 0) throw withoutReleases(imagerTags.length, selection);
   const broken = withBroken.filter((version) => !offered.includes(version));
   const others = [
     ...new Set([EXTENSIONS_CATALOG, OVERLAYS_CATALOG, ...offered.map(baseInstallerRepository)]),
@@ -56,6 +57,17 @@ export async function discoverReleases(
   );
   return { versions, broken, tags };
 }
+
+/** A registry that lost its data, or answers for another repository, must not wipe the last good list. */
+const withoutReleases = (tags: number, { min }: VersionSelection): AppError =>
+  new AppError(
+    "upstream_unavailable",
+    `none of the ${tags} tags of ${IMAGER} names a release from ${min} on`,
+    {
+      hint: "Check that SOURCE_REGISTRY holds the releases, and MIN_TALOS_VERSION.",
+      retryAfterSeconds: 30,
+    },
+  );
 
 /** Repositories in which a release must have its tag. */
 function neededRepositories(version: string, tags: Discovery["tags"]): string[] {

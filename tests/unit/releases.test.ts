@@ -264,6 +264,18 @@ describe("without the registry", () => {
     expect(await service.versions()).toEqual(["v1.13.0", "v1.13.1"]);
   });
 
+  test("a source whose tags are all gone is unavailable, and the last list is served and kept", async () => {
+    await pushRelease(fake, "v1.13.0");
+    const opened = await open();
+    expect(await opened.service.versions()).toEqual(["v1.13.0"]);
+    await opened.service.idle();
+    dropTag(fake, "siderolabs/imager", "v1.13.0");
+    await refresh(opened);
+    expect(await opened.service.versions()).toEqual(["v1.13.0"]);
+    expect(opened.service.status().failure).toContain("none of the 0 tags of siderolabs/imager");
+    expect([...opened.rows.keys()]).toEqual(["v1.13.0"]);
+  });
+
   test("a restart serves the kept list, incomplete ones with their reasons", async () => {
     await pushRelease(fake, "v1.13.0", { sample: true });
     await pushRelease(fake, "v1.13.1");
