@@ -17,7 +17,7 @@ const EXPECTED_ID = "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67
 
 const once = process.argv.includes("--once");
 const dataDir = process.env.DATA_DIR || "data/demo";
-const node = [process.execPath, "--enable-source-maps"];
+const node = [process.execPath];
 const started = Date.now();
 const say = (line: string) => console.log(`demo: ${line}`);
 const seconds = (since: number) => `${((Date.now() - since) / 1000).toFixed(1)} s`;

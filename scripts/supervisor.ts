@@ -16,8 +16,8 @@ const watch = (entry: string) => [
 const programs = development
   ? { web: watch("server.ts"), worker: watch("workers/main.ts") }
   : {
-      web: [node, "--enable-source-maps", "dist/web.mjs"],
-      worker: [node, "--enable-source-maps", "dist/worker.mjs"],
+      web: [node, "dist/web.mjs"],
+      worker: [node, "dist/worker.mjs"],
     };
 
 const say = (line: string) => console.log(`casthouse: ${line}`);

@@ -229,6 +229,8 @@ class Factory {
     delete env.REDIS_URL_FILE;
     const mode = this.options.development ? "development" : "production";
     return {
+      // One heap per thread is what glibc does otherwise: 150 MB more under load (docs/performance.md).
+      MALLOC_ARENA_MAX: "2",
       ...env,
       DATABASE_URL: database,
       REDIS_URL: redis,
