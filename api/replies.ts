@@ -53,6 +53,7 @@ export function bytesRepresentation(bytes: Uint8Array, headers: Record<string, s
     sizeBytes: bytes.length,
     etag: `"${sha256}"`,
     headers,
+    bytes,
     open: (range) => Promise.resolve(range ? bytes.subarray(range.start, range.end + 1) : bytes),
   };
 }

@@ -12,6 +12,8 @@ export interface Representation {
   /** Strong entity tag with quotes. */
   etag: string;
   headers: Record<string, string>;
+  /** The bytes themselves, where they are at hand: then nothing is opened. */
+  bytes?: Uint8Array;
   /** Opens the bytes; called at most once, never for HEAD or 304. */
   open: (range: ByteRange | undefined, signal: AbortSignal) => Promise<Readable | Uint8Array>;
 }
@@ -93,6 +95,12 @@ export async function sendRepresentation(
   if (range) headers["Content-Range"] = `bytes ${range.start}-${range.end}/${sizeBytes}`;
   if (req.method === "HEAD") {
     res.writeHead(answer.status, headers).end();
+    return;
+  }
+  if (representation.bytes) {
+    const { bytes } = representation;
+    res.writeHead(answer.status, headers);
+    res.end(range ? bytes.subarray(range.start, range.end + 1) : bytes);
     return;
   }
   const signal = clientSignal(res);
