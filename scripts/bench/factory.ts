@@ -62,7 +62,6 @@ export async function startBenchFactory(options: BenchFactoryOptions): Promise<B
 
 const program = ({ programs }: BenchFactoryOptions, name: string): string[] => [
   process.execPath,
-  "--enable-source-maps",
   join(programs, `${name}.mjs`),
 ];
 
