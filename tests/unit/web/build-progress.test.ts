@@ -11,7 +11,14 @@ const PLANNED = [
 ];
 
 const build = (change: Partial<BuildSnapshot> = {}): BuildSnapshot => ({
-  ...{ id: "b", assetKey: "k", schematicId: "s", version: "v1.13.2", path: "metal-amd64.iso" },
+  ...{
+    id: "b",
+    assetKey: "k",
+    schematicId: "s",
+    schematicHidden: false,
+    version: "v1.13.2",
+    path: "metal-amd64.iso",
+  },
   ...{ state: "queued", phase: null, step: 0, of: 3, percent: 0, note: null, error: null, attempts: 0 },
   ...{ waiters: 0, queuedAt: "2026-01-01T00:00:00Z", startedAt: null, finishedAt: null, asset: null },
   timings: [],
