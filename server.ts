@@ -25,17 +25,25 @@ async function main(): Promise<void> {
   await pages.prepare();
   const handlePage = pages.getRequestHandler();
 
+  const onFailure = (err: unknown, entry: object) => log.error({ err, ...entry }, "request failed");
   const front = createFront({
     product: `Image Factory (Casthouse ${packageJson.version})`,
+    publicHost: new URL(publicUrl).host,
+    onFailure,
     api: createMachineApi({
       services,
       publicUrl,
-      onFailure: (err, entry) => log.error({ err, ...entry }, "request failed"),
+      onFailure,
     }),
     pages: { routes: new RouteTable(PAGE_ROUTES), handle: (req, res) => handlePage(req, res) },
     onFinish: (entry) => requests.info(entry, "request"),
   });
   const server = createHttpServer(front);
+  server.once("error", (error: NodeJS.ErrnoException) => {
+    log.fatal({ err: error }, listenFailure(error, config.http));
+    process.exitCode = 1;
+    void runtime.close().finally(() => process.exit(1));
+  });
   server.listen(config.http.port, config.http.host, () => {
     log.info({ host: config.http.host, port: config.http.port, url: publicUrl }, "web is ready");
   });
@@ -51,6 +59,16 @@ async function main(): Promise<void> {
   };
   process.once("SIGTERM", (s) => void stop(s));
   process.once("SIGINT", (s) => void stop(s));
+}
+
+function listenFailure(
+  { code }: NodeJS.ErrnoException,
+  { host, port }: { host: string; port: number },
+): string {
+  if (code === "EADDRINUSE")
+    return `port ${port} is taken: another program listens on ${host}:${port}. Set PORT to a free one.`;
+  if (code === "EACCES") return `port ${port} needs privileges. Set PORT to one above 1023.`;
+  return `the server cannot listen on ${host}:${port}`;
 }
 
 await main();

@@ -2,6 +2,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { decodeSchematicText } from "../lib/domain/schematic-parse.ts";
 import { notFound } from "../lib/errors/app-error.ts";
+import { forbidReading } from "../lib/http/cross-origin.ts";
 import { type Api, answer, createApi } from "./create-api.ts";
 import { goJson, reply } from "./replies.ts";
 import { readBody } from "./request-body.ts";
@@ -55,6 +56,9 @@ export function schematicRoutes(): Api {
       throw notFound("schematic not found", {
         hint: "Post the schematic first; its ID is the hash of its text",
       });
+    // The configuration holds secrets: a page of another site that got hold of the ID must not read them.
+    if (stored.schematic.customization.embeddedMachineConfiguration !== undefined)
+      forbidReading(c.env.outgoing);
     return reply(c, stored.canonical, "application/yaml");
   });
   return app;

@@ -1,6 +1,8 @@
 /** The front door of the server: request ID, CORS, clean paths and methods; then the API, then the pages. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { dialectOf, failureReply } from "./failure.ts";
+import { AppError } from "../errors/app-error.ts";
+import { allowReading, answerPreflight, forbidReading, isForeignPost } from "./cross-origin.ts";
+import { dialectOf, failureReply, toAppError } from "./failure.ts";
 import { requestIdOf } from "./request-id.ts";
 import type { RouteTable } from "./route-table.ts";
 
@@ -12,8 +14,12 @@ export interface FrontOptions {
   api: { routes: RouteTable; handle: NodeHandler };
   /** Pages and their static files; `routes` knows which paths exist. */
   pages: { routes: RouteTable; handle: NodeHandler };
+  /** Host (and port) of EXTERNAL_URL. */
+  publicHost: string;
   /** Called once per finished request. */
   onFinish: (entry: RequestEntry) => void;
+  /** Called with what made a page fail; the API tells of its own failures. */
+  onFailure: (error: unknown, entry: { requestId: string; path: string }) => void;
 }
 
 export interface RequestEntry {
@@ -24,28 +30,7 @@ export interface RequestEntry {
   durationMs: number;
 }
 
-const EXPOSED = "Content-Disposition, Content-Length, Content-Type";
-const CORS_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
-
 const first = (value: string | string[] | undefined) => (Array.isArray(value) ? value[0] : value);
-
-/** A CORS preflight (Fetch standard, "CORS-preflight fetch"): answered before routing. */
-function preflight(req: IncomingMessage, res: ServerResponse): boolean {
-  const wanted = first(req.headers["access-control-request-method"]);
-  if (req.method !== "OPTIONS" || !wanted) return false;
-  const headers: Record<string, string> = {
-    Vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
-  };
-  if (CORS_METHODS.has(wanted)) {
-    headers["Access-Control-Allow-Origin"] = "*";
-    headers["Access-Control-Allow-Methods"] = wanted;
-    const asked = first(req.headers["access-control-request-headers"]);
-    if (asked && /^[\w ,-]{1,500}$/.test(asked))
-      headers["Access-Control-Allow-Headers"] = asked.toLowerCase();
-  }
-  res.writeHead(204, headers).end();
-  return true;
-}
 
 function plain(
   res: ServerResponse,
@@ -104,12 +89,17 @@ async function route(req: IncomingMessage, res: ServerResponse, options: FrontOp
   const cut = url.indexOf("?");
   const path = cut < 0 ? url : url.slice(0, cut);
   const query = cut < 0 ? "" : url.slice(cut);
+  if (isForeignPost(req, path, options.publicHost)) throw foreign();
   const { api, pages } = options;
+  const answerPage = (): Promise<void> => {
+    forbidReading(res);
+    return pages.handle(req, res);
+  };
   const apiMatch = api.routes.match(method, path);
   if (apiMatch.kind === "found" && !wantsPage(req)) return api.handle(req, res);
   const pageMatch = pages.routes.match(method, path);
   const apiAllow = api.routes.allow(path);
-  if (pageMatch.kind === "found" && (apiAllow === null || wantsPage(req))) return pages.handle(req, res);
+  if (pageMatch.kind === "found" && (apiAllow === null || wantsPage(req))) return answerPage();
   if (apiMatch.kind === "found") return api.handle(req, res);
   const allow = apiAllow ?? pages.routes.allow(path);
   if (allow && method === "OPTIONS") {
@@ -119,9 +109,15 @@ async function route(req: IncomingMessage, res: ServerResponse, options: FrontOp
   if (allow) return plain(res, 405, "Method Not Allowed\n", { Allow: allow });
   if (apiMatch.kind === "moved") return moved(req, res, apiMatch.location, query);
   if (pageMatch.kind === "moved") return moved(req, res, pageMatch.location, query);
-  if (wantsPage(req) && (method === "GET" || method === "HEAD")) return pages.handle(req, res);
+  if (wantsPage(req) && (method === "GET" || method === "HEAD")) return answerPage();
   return plain(res, 404, "404 page not found\n");
 }
+
+const foreign = () =>
+  new AppError("forbidden", "This request was sent by a page of another site", {
+    hint: "Send it from a page of this factory or with a program; behind a proxy, set EXTERNAL_URL to the address people use",
+    retryable: false,
+  });
 
 /** The request listener of the one HTTP server. Never throws; a failure becomes a reply or a cut connection. */
 export function createFront(options: FrontOptions): (req: IncomingMessage, res: ServerResponse) => void {
@@ -130,14 +126,11 @@ export function createFront(options: FrontOptions): (req: IncomingMessage, res: 
     const requestId = requestIdOf(first(req.headers["x-request-id"]));
     req.headers["x-request-id"] = requestId;
     const path = (req.url ?? "/").split("?", 1)[0] ?? "/";
-    if (preflight(req, res)) return;
+    if (answerPreflight(req, res, path)) return;
     res.setHeader("Server", options.product);
     res.setHeader("X-Request-ID", requestId);
     res.setHeader("Vary", "Origin");
-    if (req.headers.origin && CORS_METHODS.has(req.method ?? "")) {
-      res.setHeader("Access-Control-Allow-Origin", "*");
-      res.setHeader("Access-Control-Expose-Headers", EXPOSED);
-    }
+    allowReading(req, res, path);
     res.once("close", () => {
       const status = res.writableFinished ? res.statusCode : 499;
       options.onFinish({
@@ -149,6 +142,7 @@ export function createFront(options: FrontOptions): (req: IncomingMessage, res: 
       });
     });
     route(req, res, options).catch((error: unknown) => {
+      if (toAppError(error).status >= 500) options.onFailure(error, { requestId, path });
       if (res.headersSent) {
         res.destroy();
         return;
