@@ -46,6 +46,7 @@ export function buildApp(options: ApiOptions) {
   app.use(async (c, next) => {
     c.set("services", options.services);
     c.set("publicUrl", options.publicUrl);
+    c.set("onFailure", options.onFailure);
     await next();
   });
   const resources = [

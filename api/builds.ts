@@ -1,22 +1,25 @@
 /** /api/v1/builds: see builds, start one, follow it live, cancel it. */
-
-import { once } from "node:events";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { createRoute, z } from "@hono/zod-openapi";
 import { AppError, notFound } from "../lib/errors/app-error.ts";
-import { clientSignal } from "../lib/http/send-bytes.ts";
+import { sendEvents } from "../lib/http/event-stream.ts";
 import { BUILD_STATES, type BuildEvent, type BuildView } from "../lib/services/contracts.ts";
+import { assetJson } from "./asset-json.ts";
 import { type Api, type ApiContext, answer, createApi, requestIdOf } from "./create-api.ts";
 import { json } from "./replies.ts";
 import { readBody } from "./request-body.ts";
 
 const id = z.object({ id: z.string().uuid() });
+const SCHEMATIC_ID = z.string().length(64);
+/** Shows that the caller knows the schematic, whose ID is cut short otherwise when it opens a configuration. */
+const knowing = z.object({ schematic: SCHEMATIC_ID.optional() });
 const buildSchema = z
   .object({
     id: z.string(),
     state: z.enum(BUILD_STATES),
     assetKey: z.string(),
     schematicId: z.string(),
+    schematicHidden: z.boolean(),
     version: z.string(),
     path: z.string(),
   })
@@ -33,9 +36,11 @@ const list = createRoute({
   path: "/api/v1/builds",
   tags: ["builds"],
   summary: "Builds, newest first",
+  description:
+    "IDs of schematics with an embedded machine configuration are cut short (`schematicHidden`), unless `schematic` names them.",
   request: {
     query: z.object({
-      schematic: z.string().length(64).optional(),
+      schematic: SCHEMATIC_ID.optional(),
       state: z.enum(BUILD_STATES).optional(),
       limit: z.coerce.number().int().min(1).max(200).default(50),
       before: z.string().uuid().optional(),
@@ -64,7 +69,9 @@ const get = createRoute({
   path: "/api/v1/builds/{id}",
   tags: ["builds"],
   summary: "One build: state, phase, percent, error, timings",
-  request: { params: id },
+  description:
+    "`schematic` shows that you know its ID, which is cut short otherwise when it opens a configuration.",
+  request: { params: id, query: knowing },
   responses: { 200: { description: "The build", content: content(buildSchema) }, 404: problem },
 });
 
@@ -73,7 +80,7 @@ const cancel = createRoute({
   path: "/api/v1/builds/{id}/cancel",
   tags: ["builds"],
   summary: "Cancel a build that is not finished",
-  request: { params: id },
+  request: { params: id, query: knowing },
   responses: { 200: { description: "The build", content: content(buildSchema) }, 404: problem, 409: problem },
 });
 
@@ -84,66 +91,45 @@ const events = createRoute({
   summary: "Follow a build as server-sent events",
   description:
     "Replays from the start, or after Last-Event-ID, and ends with the build. Works with `curl -N`.",
-  request: { params: id },
+  request: { params: id, query: knowing.extend({ lastEventId: z.string().optional() }) },
   responses: {
     200: {
-      description: "Events state, phase, progress, done, log",
+      description: "Events state, phase, progress, done, log; failure when the stream itself broke",
       content: { "text/event-stream": { schema: z.string() } },
     },
     404: problem,
   },
 });
 
-/** What the API shows of a build: its fields plus links. */
-export const buildJson = (build: BuildView) => ({
+/** What the API shows of a build: its fields plus links, without names inside the object store. */
+export const buildJson = ({ asset, ...build }: BuildView) => ({
   ...build,
+  asset: asset && assetJson(asset),
   links: {
     self: `/api/v1/builds/${build.id}`,
     events: `/api/v1/builds/${build.id}/events`,
-    download: `/image/${build.schematicId}/${build.version}/${build.path}`,
+    ...(build.schematicHidden
+      ? {}
+      : { download: `/image/${build.schematicId}/${build.version}/${build.path}` }),
   },
 });
 
-async function requireBuild(c: ApiContext, buildId: string): Promise<BuildView> {
-  const build = await c.var.services.builds.find(buildId);
+async function requireBuild(c: ApiContext, buildId: string, knowing?: string): Promise<BuildView> {
+  const build = await c.var.services.builds.find(buildId, knowing);
   if (!build)
     throw notFound(`build ${buildId} does not exist`, { hint: "List the builds at /api/v1/builds" });
   return build;
 }
 
-const eventText = (event: BuildEvent): string =>
-  `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event.data)}\n\n`;
-
-const KEEP_ALIVE_MS = 15_000;
-
-/** Server-sent events (HTML standard §9.2) on the raw response; a comment every 15 s keeps proxies awake. */
+/** Events of a build on the raw response; a failure in the middle is logged and told as an event. */
 async function stream(
   c: ApiContext,
   source: (signal: AbortSignal) => AsyncIterable<BuildEvent>,
 ): Promise<Response> {
-  const out = c.env.outgoing;
-  const signal = clientSignal(out);
-  out.writeHead(200, {
-    "Content-Type": "text/event-stream; charset=utf-8",
-    "Cache-Control": "no-cache, no-transform",
-    "X-Accel-Buffering": "no",
+  await sendEvents(c.env.outgoing, source, (error) => {
+    c.var.onFailure(error, { requestId: requestIdOf(c), path: c.req.path });
+    return error instanceof AppError ? error.message : "The event stream broke; reconnect";
   });
-  out.flushHeaders();
-  const alive = setInterval(() => out.write(": keep-alive\n\n"), KEEP_ALIVE_MS);
-  try {
-    for await (const event of source(signal)) {
-      if (signal.aborted) break;
-      if (!out.write(eventText(event))) await once(out, "drain", { signal });
-    }
-  } catch (error) {
-    if (!signal.aborted)
-      out.write(
-        `event: error\ndata: ${JSON.stringify({ message: error instanceof AppError ? error.message : "The event stream broke; reconnect" })}\n\n`,
-      );
-  } finally {
-    clearInterval(alive);
-    out.end();
-  }
   return RESPONSE_ALREADY_SENT;
 }
 
@@ -172,16 +158,24 @@ export function buildRoutes(): Api {
       Location: `/api/v1/builds/${build.id}`,
     });
   });
-  answer(app, get, async (c) => json(c, buildJson(await requireBuild(c, c.req.valid("param").id))));
+  answer(app, get, async (c) => {
+    const { schematic } = c.req.valid("query");
+    return json(c, buildJson(await requireBuild(c, c.req.valid("param").id, schematic)));
+  });
   answer(app, cancel, async (c) => {
-    await requireBuild(c, c.req.valid("param").id);
-    return json(c, buildJson(await c.var.services.builds.cancel(c.req.valid("param").id)));
+    const { schematic } = c.req.valid("query");
+    return json(c, buildJson(await c.var.services.builds.cancel(c.req.valid("param").id, schematic)));
   });
   answer(app, events, async (c) => {
     const build = await requireBuild(c, c.req.valid("param").id);
-    const lastEventId = c.req.header("last-event-id") ?? c.req.query("lastEventId");
+    const { schematic: knowing, lastEventId: asked } = c.req.valid("query");
+    const lastEventId = c.req.header("last-event-id") ?? asked;
     return stream(c, (signal) =>
-      c.var.services.builds.events(build.id, lastEventId ? { lastEventId, signal } : { signal }),
+      c.var.services.builds.events(build.id, {
+        signal,
+        ...(lastEventId ? { lastEventId } : {}),
+        ...(knowing ? { knowing } : {}),
+      }),
     );
   });
   return app;

@@ -9,7 +9,7 @@ import { nameFailure } from "../lib/services/failures.ts";
 
 export interface ApiEnv {
   Bindings: { incoming: IncomingMessage; outgoing: ServerResponse };
-  Variables: { services: Services; publicUrl: string };
+  Variables: { services: Services; publicUrl: string; onFailure: FailureListener };
 }
 
 export type ApiContext = Context<ApiEnv>;

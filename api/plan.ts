@@ -1,6 +1,6 @@
 /** GET /api/v1/plan/:schematic/:version/:path: what would be done to make a file, without doing it. */
 import { createRoute, z } from "@hono/zod-openapi";
-import { redactPlan } from "../lib/imager/plan.ts";
+import { assetJson } from "./asset-json.ts";
 import { type Api, answer, createApi } from "./create-api.ts";
 import { json } from "./replies.ts";
 
@@ -22,9 +22,14 @@ export function planRoutes(): Api {
   const app = createApi();
   answer(app, route, async (c) => {
     const { schematic, version, path } = c.req.valid("param");
-    const resolved = await c.var.services.assets.resolve({ schematicId: schematic, version, path });
-    const ready = await c.var.services.assets.findReady(resolved.assetKey);
-    return json(c, { assetKey: resolved.assetKey, ready, plan: redactPlan(resolved.plan) });
+    const { assets } = c.var.services;
+    const resolved = await assets.resolve({ schematicId: schematic, version, path });
+    const ready = await assets.findReady(resolved.assetKey);
+    return json(c, {
+      assetKey: resolved.assetKey,
+      ready: ready && assetJson(ready),
+      plan: assets.describe(resolved),
+    });
   });
   return app;
 }

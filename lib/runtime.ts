@@ -23,6 +23,7 @@ import { createWorkerSide, type WorkerSide } from "./runtime-worker.ts";
 import { createAssetResolving } from "./services/asset-resolving.ts";
 import type { SchematicService, Services } from "./services/contracts.ts";
 import { createHealthService } from "./services/health.ts";
+import { type FindConfigured, hideSchematics } from "./services/hidden-schematics.ts";
 import { createKeyService } from "./services/keys.ts";
 import { createPxeService } from "./services/pxe.ts";
 import { type ClosableReleaseService, createReleaseService } from "./services/releases.ts";
@@ -68,14 +69,15 @@ export async function createRuntime(
   const base = await openBase(config, role, log);
   const { db, redis, subscriber, store, images } = base;
   const releases = openReleases(config, base, log);
-  const { schematics, usage } = openSchematics(db, log);
+  const { schematics, usage, findConfigured } = openSchematics(db, log);
   const { externalUrl, externalPxeUrl } = config.http;
   const resolve = createAssetResolving({
     ...{ schematics, releases, planAsset, externalUrl },
     signing: keys?.identity ?? null,
   });
   const side = createBuildSide({ db, redis, subscriber, store, prefix, log, now, resolve });
-  const { assets, service: builds } = side;
+  const { assets } = side;
+  const builds = hideSchematics(side.service, findConfigured);
   const pxe = createPxeService({ assets, schematics, releases, externalPxeUrl });
   const database = () => checkDatabase(db);
   const health = createHealthService({
@@ -164,11 +166,18 @@ function openReleases(config: Config, { db, images }: Base, log: Logger): Closab
   });
 }
 
-function openSchematics(db: Database, log: Logger): { schematics: SchematicService; usage: UsageRecorder } {
+interface OpenSchematics {
+  schematics: SchematicService;
+  usage: UsageRecorder;
+  findConfigured: FindConfigured;
+}
+
+function openSchematics(db: Database, log: Logger): OpenSchematics {
   const repository = createSchematicRepository(db);
   const onError = (error: unknown) => log.warn({ err: error }, "last use not written");
   const usage = new UsageRecorder((ids) => repository.touch(ids), onError);
-  return { schematics: createSchematicService({ repository, usage }), usage };
+  const schematics = createSchematicService({ repository, usage });
+  return { schematics, usage, findConfigured: (ids) => repository.findConfigured(ids) };
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

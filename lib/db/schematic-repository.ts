@@ -14,6 +14,8 @@ export interface SchematicRepository {
   /** Stores all that are new in one statement; known ids stay untouched. */
   insertMany(rows: SchematicRow[]): Promise<void>;
   find(id: string): Promise<SchematicRow | null>;
+  /** Those of the ids whose schematics carry a machine configuration. */
+  findConfigured(ids: string[]): Promise<string[]>;
   /** Notes that these ids were used today. */
   touch(ids: string[]): Promise<void>;
 }
@@ -39,6 +41,13 @@ export function createSchematicRepository(db: Database): SchematicRepository {
         canonical: Buffer.from(row.canonical).toString("utf8"),
         parsed: fromExactJson(row.parsed),
       };
+    },
+    async findConfigured(ids) {
+      const rows = await db.$queryRaw<{ id: string }[]>`
+        SELECT id FROM schematic
+        WHERE id = ANY(${ids}::bpchar[])
+          AND jsonb_exists(parsed -> 'customization', 'embeddedMachineConfiguration')`;
+      return rows.map((row) => row.id);
     },
     async touch(ids) {
       await db.$executeRaw`

@@ -1,6 +1,7 @@
 /** Assets: resolve what a URL asks for, find it ready, or have it built and wait. */
 import type { BuildRecord } from "../domain/build-record.ts";
 import { AppError } from "../errors/app-error.ts";
+import { redactPlan } from "../imager/plan.ts";
 import type { Waiters } from "../queue/waiters.ts";
 import { buildFailure } from "./build-errors.ts";
 import type { BuildStarting } from "./build-starting.ts";
@@ -25,6 +26,7 @@ export function createAssetService(options: AssetServiceOptions): AssetService {
   const { resolve, ready } = options;
   return {
     resolve,
+    describe: ({ plan }) => redactPlan(plan),
     findReady: (assetKey) => ready.find(assetKey),
     ensure: (asset, { requestId, signal }) => ensure(options, asset, requestId, signal),
     start: (asset, { requestId }) => start(options, asset, requestId),

@@ -9,6 +9,7 @@ export function toBuildView(build: BuildRecord, asset: ReadyAsset | null, waiter
     id: build.id,
     assetKey: build.assetKey,
     schematicId: build.schematicId,
+    schematicHidden: false,
     version: build.version,
     path: build.path,
     state: build.state,

@@ -83,6 +83,7 @@ export interface ResolvedAsset {
   version: string;
   path: string;
   profile: AssetProfile;
+  /** For those who run it: it may hold a machine configuration. What is shown is AssetService.describe(). */
   plan: BuildPlan;
   assetKey: string;
 }
@@ -103,8 +104,10 @@ export { BUILD_STATES, type BuildState } from "../domain/build-state.ts";
 export interface BuildView {
   id: string;
   assetKey: string;
-  /** What was asked first; other schematics may share the asset. */
+  /** What was asked first; other schematics may share the asset. Cut short when `schematicHidden`. */
   schematicId: string;
+  /** The schematic carries a machine configuration and the caller did not show to know its ID. */
+  schematicHidden: boolean;
   version: string;
   path: string;
   state: BuildState;
@@ -143,13 +146,15 @@ export interface AssetService {
    * version existence (404), enhancement (400/404), not built yet (501).
    */
   resolve(request: AssetRequest): Promise<ResolvedAsset>;
+  /** The plan as anybody who asks for the file may see it: secrets are replaced by their length. */
+  describe(asset: ResolvedAsset): BuildPlan;
   /** The ready asset or null; never builds. */
   findReady(assetKey: string): Promise<ReadyAsset | null>;
   /** Builds or joins the running build and waits. Abort only leaves the queue of waiters. */
   ensure(asset: ResolvedAsset, options: { requestId: string; signal: AbortSignal }): Promise<ReadyAsset>;
   /** Starts or joins and returns at once; such a build is not cancelled when nobody waits. */
   start(asset: ResolvedAsset, options: { requestId: string }): Promise<BuildView>;
-  /** Small texts (cmdline) whose bytes need no worker: made in place and cached; null for every other kind. */
+  /** Small texts (cmdline) whose bytes need no worker: made in place; null for every other kind. */
   inline(asset: ResolvedAsset): Uint8Array | null;
   open(asset: ReadyAsset, range?: ByteRange, signal?: AbortSignal): Promise<Readable>;
   /** Forgets an asset that turned out to be worth nothing, so that the next request builds it again. */
@@ -163,11 +168,15 @@ export interface BuildService {
     limit: number;
     before?: string;
   }): Promise<BuildView[]>;
-  find(id: string): Promise<BuildView | null>;
+  /** `knowing`: a schematic ID the caller has; see `schematicHidden`. */
+  find(id: string, knowing?: string): Promise<BuildView | null>;
   /** conflict when it is already finished. */
-  cancel(id: string): Promise<BuildView>;
+  cancel(id: string, knowing?: string): Promise<BuildView>;
   /** Replays from lastEventId (or the start) and follows until the build ends or the signal aborts. */
-  events(id: string, options: { lastEventId?: string; signal: AbortSignal }): AsyncIterable<BuildEvent>;
+  events(
+    id: string,
+    options: { lastEventId?: string; signal: AbortSignal; knowing?: string },
+  ): AsyncIterable<BuildEvent>;
 }
 
 export interface PxeService {

@@ -38,7 +38,9 @@ async function findPlan(
   build: BuildView,
 ): Promise<{ steps: PlannedStep[]; sample: boolean }> {
   try {
-    const { plan, assetKey } = await services.assets.resolve(build);
+    const resolved = await services.assets.resolve(build);
+    const { assetKey } = resolved;
+    const plan = services.assets.describe(resolved);
     const steps = plan.steps.map(({ title, phase }) => ({ title, phase }));
     return { steps: assetKey === build.assetKey ? steps : [], sample: plan.sample };
   } catch (error) {
