@@ -29,7 +29,7 @@ COPY prisma/migrations prisma/migrations
 COPY --from=build /app/public public
 COPY --from=build /app/.next .next
 COPY --from=build /app/dist dist
-ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 PORT=3000 DATA_DIR=/data
+ENV NODE_ENV=production MALLOC_ARENA_MAX=2 NEXT_TELEMETRY_DISABLED=1 PORT=3000 DATA_DIR=/data
 USER node
 VOLUME /data
 EXPOSE 3000
@@ -38,4 +38,4 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # tini hands signals on and buries the orphans of imaging tools, which no Node process does.
 ENTRYPOINT ["/usr/bin/tini", "--"]
-CMD ["node", "--enable-source-maps", "dist/web.mjs"]
+CMD ["node", "dist/web.mjs"]
