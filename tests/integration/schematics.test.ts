@@ -104,3 +104,10 @@ test.each([
   const stored = await fresh().create(withArgument(value));
   expect(await fresh().find(stored.id)).toEqual(stored);
 });
+
+test("tells which schematics carry a machine configuration", async () => {
+  const service = fresh();
+  const secret = await service.create("customization:\n  embeddedMachineConfiguration: |\n    machine: {}\n");
+  const open = await service.create("customization: {}");
+  expect(await repository.findConfigured([secret.id, open.id, "0".repeat(64)])).toEqual([secret.id]);
+});
