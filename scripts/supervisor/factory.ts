@@ -1,6 +1,6 @@
 /** The whole factory on one machine: Postgres, Redis, web and worker, started in order and stopped in reverse. */
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readEnvironment } from "../../lib/config/environment.ts";
 import { createdKeysFolder, dataDirOf } from "../../lib/config/load.ts";
@@ -19,7 +19,7 @@ import {
 import { redisAnswers, redisServer } from "../embedded/redis.ts";
 import type { ServerCommand } from "../embedded/server-process.ts";
 import { takeInstanceLock } from "./instance-lock.ts";
-import { Keeper } from "./keeper.ts";
+import { Keeper, type KeptProgram } from "./keeper.ts";
 import { clearPostgresLock, endLeftovers } from "./leftovers.ts";
 
 export interface FactoryOptions {
@@ -61,7 +61,9 @@ export async function startFactory(options: FactoryOptions): Promise<RunningFact
 
   const dataDir = dataDirOf(settings, environment);
   await mkdir(dataDir, { recursive: true });
-  const release = await takeInstanceLock(dataDir);
+  const release = await takeInstanceLock(dataDir, {
+    onWatch: () => options.say(`looking whether another machine or container still uses ${dataDir}`),
+  });
   const factory = new Factory(settings, dataDir, options);
   try {
     await factory.start(environment.variables);
@@ -179,17 +181,11 @@ class Factory {
 
   /** The worker has no port; it says in its log when it takes jobs, unless the log level hides that. */
   async #startWorker(env: Record<string, string>): Promise<void> {
-    const logFile = this.#log("worker");
-    const before = (await readFile(logFile, "utf8").catch(() => "")).length;
-    const patientUntil =
-      Date.now() +
-      (this.settings.LOG_LEVEL === undefined || /info|debug|trace/.test(this.settings.LOG_LEVEL)
-        ? 60_000
-        : 3_000);
-    const ready = async () => {
-      const text = await readFile(logFile, "utf8").catch(() => "");
-      return text.slice(before).includes("worker is ready") || Date.now() > patientUntil;
-    };
+    const { LOG_LEVEL } = this.settings;
+    const patienceMs = LOG_LEVEL === undefined || /info|debug|trace/.test(LOG_LEVEL) ? 60_000 : 3_000;
+    const ready: KeptProgram["ready"] = async ({ logFrom, startedAt }) =>
+      Date.now() - startedAt > patienceMs ||
+      (await textFrom(this.#log("worker"), logFrom)).includes("worker is ready");
     await this.#keep(this.#program("worker", this.options.programs.worker, env), ready, 90_000, 20_000);
   }
 
@@ -200,7 +196,7 @@ class Factory {
 
   async #keep(
     command: ServerCommand,
-    ready: () => Promise<boolean>,
+    ready: KeptProgram["ready"],
     readyTimeoutMs: number,
     stopGraceMs: number,
   ): Promise<void> {
@@ -252,5 +248,20 @@ class Factory {
     const fresh = randomBytes(18).toString("base64url");
     await writeFile(path, `${fresh}\n`, { mode: 0o600 });
     return fresh;
+  }
+}
+
+/** What was written into a file after the given place; nothing when it is not there. */
+async function textFrom(file: string, from: number): Promise<string> {
+  const handle = await open(file, "r").catch(() => null);
+  if (handle === null) return "";
+  try {
+    const { size } = await handle.stat();
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.max(0, size - from)), {
+      position: from,
+    });
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await handle.close();
   }
 }

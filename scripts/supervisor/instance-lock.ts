@@ -1,7 +1,20 @@
 /** One supervisor per DATA_DIR. */
-import { link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { identify, isSame, type ProcessIdentity } from "./process-identity.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { identify, locate, type ProcessIdentity } from "./process-identity.ts";
+
+/** The holder touches its lock this often, for those who cannot see its process. */
+const TOUCH_MS = 2_000;
+/** A lock from elsewhere that nobody touched for so long is left over. */
+const WATCH_MS = 8_000;
+
+export interface InstanceLockOptions {
+  /** Told before the holder elsewhere is watched, which takes some seconds. */
+  onWatch?: () => void;
+  touchMs?: number;
+  watchMs?: number;
+}
 
 /** Thrown when another instance holds the folder. */
 export class AlreadyRunning extends Error {
@@ -17,9 +30,13 @@ export class AlreadyRunning extends Error {
 
 /**
  * Takes the lock of the folder and gives the function that releases it. A lock left by a process that is gone, also when
- * its number belongs to another process by now, is taken over.
+ * its number belongs to another process by now, is taken over. A holder in another container or on another machine
+ * cannot be seen, only that it touches the lock; clocks need not agree for that.
  */
-export async function takeInstanceLock(dataDir: string): Promise<() => Promise<void>> {
+export async function takeInstanceLock(
+  dataDir: string,
+  options: InstanceLockOptions = {},
+): Promise<() => Promise<void>> {
   const folder = join(dataDir, "run");
   await mkdir(folder, { recursive: true });
   const lock = join(folder, "supervisor.json");
@@ -32,9 +49,9 @@ export async function takeInstanceLock(dataDir: string): Promise<() => Promise<v
         () => true,
         () => false,
       );
-      if (taken) return () => rm(lock, { force: true });
+      if (taken) return hold(lock, options.touchMs ?? TOUCH_MS);
       const holder = await readIdentity(lock);
-      if (holder && isSame(holder)) throw new AlreadyRunning(dataDir, holder.pid);
+      if (holder && (await isHeld(lock, holder, options))) throw new AlreadyRunning(dataDir, holder.pid);
       await rename(lock, `${own}.stale`).catch(() => undefined);
       await rm(`${own}.stale`, { force: true });
     }
@@ -44,12 +61,38 @@ export async function takeInstanceLock(dataDir: string): Promise<() => Promise<v
   }
 }
 
+function hold(lock: string, touchMs: number): () => Promise<void> {
+  const touch = () => utimes(lock, new Date(), new Date()).catch(() => undefined);
+  const timer = setInterval(() => void touch(), touchMs);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await rm(lock, { force: true });
+  };
+}
+
+async function isHeld(
+  lock: string,
+  holder: ProcessIdentity,
+  { onWatch, watchMs = WATCH_MS }: InstanceLockOptions,
+): Promise<boolean> {
+  const where = locate(holder);
+  if (where !== "elsewhere") return where === "alive";
+  onWatch?.();
+  const touched = async () => (await stat(lock).catch(() => null))?.mtimeMs;
+  const before = await touched();
+  await sleep(watchMs);
+  const after = await touched();
+  return after !== undefined && after !== before;
+}
+
 /** The identity kept in a file; null when there is none or it is not readable as one. */
 export async function readIdentity(path: string): Promise<ProcessIdentity | null> {
   try {
     const value: Partial<ProcessIdentity> = JSON.parse(await readFile(path, "utf8"));
     if (typeof value.pid !== "number") return null;
-    return { pid: value.pid, startTicks: value.startTicks ?? null, bootId: value.bootId ?? null };
+    const { pid, startTicks = null, bootId = null, namespace = null } = value;
+    return { pid, startTicks, bootId, namespace };
   } catch {
     return null;
   }

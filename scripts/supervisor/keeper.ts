@@ -1,14 +1,22 @@
 /** Keeps one program running: records it, waits until it is ready, starts it again when it ends on its own. */
-import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { waitUntil } from "../embedded/free-port.ts";
 import { logTail, type ServerCommand, type ServerProcess, startServer } from "../embedded/server-process.ts";
 import { identify } from "./process-identity.ts";
 
+export interface Launch {
+  /** Where its lines begin in the log file, in bytes. */
+  logFrom: number;
+  /** Milliseconds of the clock. */
+  startedAt: number;
+}
+
 export interface KeptProgram {
   command: ServerCommand;
-  ready: () => Promise<boolean>;
+  /** Asked again and again after each start. */
+  ready: (launch: Launch) => Promise<boolean>;
   readyTimeoutMs: number;
   stopGraceMs: number;
   /** Folder of records; see leftovers.ts. */
@@ -24,9 +32,12 @@ const LONGEST_DELAY_MS = 30_000;
 const HEALTHY_MS = 60_000;
 const HOPELESS_TRIES = 10;
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
+const LOOK_AT_LOG_MS = 60_000;
 
 export class Keeper {
   #process: ServerProcess | undefined;
+  #launching: Promise<unknown> | undefined;
+  #logTimer: NodeJS.Timeout | undefined;
   #stopping = false;
   #restarts = 0;
   #wake = new AbortController();
@@ -41,6 +52,8 @@ export class Keeper {
   async start(): Promise<void> {
     await rotateLog(this.program.command.logFile);
     const started = await this.#launch();
+    const cut = () => cutLog(this.program.command.logFile).catch(() => undefined);
+    this.#logTimer = setInterval(() => void cut(), LOOK_AT_LOG_MS);
     void this.#watch(started);
   }
 
@@ -48,7 +61,10 @@ export class Keeper {
   async stop(graceMs = this.program.stopGraceMs): Promise<void> {
     this.#stopping = true;
     this.#wake.abort();
+    clearInterval(this.#logTimer);
     await this.#process?.stop(graceMs);
+    // It may have been about to start again: then that ends by itself, and we must not be gone before.
+    await this.#launching?.catch(() => undefined);
     await rm(this.#record, { force: true });
   }
 
@@ -56,14 +72,25 @@ export class Keeper {
     return join(this.program.runDir, `${this.name}.json`);
   }
 
-  async #launch(): Promise<ServerProcess> {
-    const { command, ready, readyTimeoutMs, runDir } = this.program;
+  #launch(): Promise<ServerProcess> {
+    const launching = this.#launchOnce();
+    this.#launching = launching;
+    return launching;
+  }
+
+  async #launchOnce(): Promise<ServerProcess> {
+    const { command, ready, readyTimeoutMs, stopGraceMs, runDir } = this.program;
+    const launch = { logFrom: await sizeOf(command.logFile), startedAt: Date.now() };
     const running = await startServer(command);
     this.#process = running;
+    if (this.#stopping) {
+      await running.stop(stopGraceMs);
+      throw new Error(`${this.name} was stopped while it started`);
+    }
     await mkdir(runDir, { recursive: true });
     await writeFile(this.#record, JSON.stringify(identify(running.pid) ?? { pid: running.pid }));
     try {
-      await waitUntil(this.name, ready, readyTimeoutMs, running.ended);
+      await waitUntil(this.name, () => ready(launch), readyTimeoutMs, running.ended);
     } catch (error) {
       await running.stop(1_000);
       if (this.#stopping) throw new Error(`${this.name} was stopped while it started`);
@@ -119,6 +146,16 @@ export class Keeper {
 
 /** Keeps one older log when the current one is large. */
 async function rotateLog(file: string): Promise<void> {
-  const info = await stat(file).catch(() => null);
-  if (info && info.size > MAX_LOG_BYTES) await rename(file, `${file}.1`);
+  if ((await sizeOf(file)) > MAX_LOG_BYTES) await rename(file, `${file}.1`);
+}
+
+/** The same while the program writes: it appends to the open file, so that stays and is emptied. */
+export async function cutLog(file: string, maxBytes = MAX_LOG_BYTES): Promise<void> {
+  if ((await sizeOf(file)) <= maxBytes) return;
+  await copyFile(file, `${file}.1`);
+  await truncate(file);
+}
+
+async function sizeOf(file: string): Promise<number> {
+  return (await stat(file).catch(() => null))?.size ?? 0;
 }

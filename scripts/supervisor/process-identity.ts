@@ -1,19 +1,24 @@
 /** Tells one process from a later one that got the same number. */
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 
 export interface ProcessIdentity {
   pid: number;
   /** Clock ticks from boot to its start (proc(5), stat field 22); null where there is no /proc. */
   startTicks: string | null;
   bootId: string | null;
+  /** The process id space it lives in (pid_namespaces(7)): containers on one folder each have their own. */
+  namespace: string | null;
 }
+
+/** elsewhere: on another machine, in another container or before a restart of either; its number says nothing here. */
+export type Whereabouts = "alive" | "gone" | "elsewhere";
 
 /** Identity of a living process; null when there is none (a zombie counts as none). */
 export function identify(pid: number): ProcessIdentity | null {
   const stat = read(`/proc/${pid}/stat`);
   if (stat === null)
     return read("/proc/self/stat") === null && answersSignal(pid)
-      ? { pid, startTicks: null, bootId: null }
+      ? { pid, startTicks: null, bootId: null, namespace: null }
       : null;
   // The name in parentheses may hold anything; fields are counted after its end.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -21,14 +26,26 @@ export function identify(pid: number): ProcessIdentity | null {
   return {
     pid,
     startTicks: fields[19] ?? null,
-    bootId: read("/proc/sys/kernel/random/boot_id")?.trim() ?? null,
+    ...here(),
   };
 }
 
-/** True when exactly this process still runs. */
-export function isSame(identity: ProcessIdentity): boolean {
+/** What became of exactly this process. */
+export function locate(identity: ProcessIdentity): Whereabouts {
+  const { bootId, namespace } = here();
+  if (identity.bootId !== bootId || identity.namespace !== namespace) return "elsewhere";
   const now = identify(identity.pid);
-  return now !== null && now.startTicks === identity.startTicks && now.bootId === identity.bootId;
+  return now !== null && now.startTicks === identity.startTicks ? "alive" : "gone";
+}
+
+/** True when exactly this process still runs, on this machine and in this container. */
+export const isSame = (identity: ProcessIdentity): boolean => locate(identity) === "alive";
+
+function here(): Pick<ProcessIdentity, "bootId" | "namespace"> {
+  return {
+    bootId: read("/proc/sys/kernel/random/boot_id")?.trim() ?? null,
+    namespace: linkTarget("/proc/self/ns/pid"),
+  };
 }
 
 function answersSignal(pid: number): boolean {
@@ -43,6 +60,14 @@ function answersSignal(pid: number): boolean {
 function read(path: string): string | null {
   try {
     return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+function linkTarget(path: string): string | null {
+  try {
+    return readlinkSync(path);
   } catch {
     return null;
   }
