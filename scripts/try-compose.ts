@@ -1,7 +1,7 @@
 /**
  * `npm run try:compose`: Dockerfile and docker-compose.yml for real. Builds the image with a Docker daemon of its own, brings
  * everything up on the sample release, asks for an image, stops and starts again, and prints what held. Needs root and
- * Debian; takes some minutes and some gigabytes. `-- --keep` leaves the daemon's folder for a look.
+ * Debian; takes some minutes and some gigabytes. `-- --keep` leaves the daemon's folder, `-- --in=<folder>` works in such a one.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
@@ -46,7 +46,8 @@ async function main(): Promise<void> {
     if (await isListening(port)) throw new Error(`port ${port} is in use, which ${name} needs here`);
   const cacheDir = resolve(".cache/try-compose");
   mkdirSync(cacheDir, { recursive: true });
-  const dir = await mkdtemp("/var/tmp/casthouse-try-");
+  const kept = process.argv.find((word) => word.startsWith("--in="))?.slice("--in=".length);
+  const dir = kept ?? (await mkdtemp("/var/tmp/casthouse-try-"));
   say(`working in ${dir}`);
   const { registryDir } = await ensureSampleRelease({ log: (line) => say(`  ${line}`) });
   const registry = await startSampleRegistry({ registryDir });
@@ -105,7 +106,9 @@ async function tryAll(docker: Docker, { dir, cacheDir, registry }: Place): Promi
 
 async function tryFactory(docker: Docker, url: string, downloads: string): Promise<void> {
   await step(`${docker.composeName} up`, async () => {
-    await docker.compose(["up", "-d"]);
+    await docker.compose(["up", "-d"]).catch(async (error: Error) => {
+      throw new Error(`${error.message}\n${await docker.compose(["logs", "--tail=15"])}`);
+    });
     for (const service of ["postgres", "valkey", "s3", "web"]) await waitForHealth(docker, service, 90_000);
     return "postgres, valkey, s3 and web healthy";
   });

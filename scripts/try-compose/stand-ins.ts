@@ -3,7 +3,16 @@
  * pulled. They have what those images promise: programs, paths, users, variables.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fetchNode24 } from "../checks/node24.mjs";
 import type { Docker } from "./docker.ts";
@@ -36,6 +45,7 @@ export async function makeStandIns(
       throw new Error(`there is no stand-in for ${tag}: add one to scripts/try-compose/stand-ins.ts`);
     say(`stand-in for ${tag}`);
     const folder = join(place.scratchDir, tag.replaceAll(/[^a-z0-9]/g, "-"));
+    rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     standIn.prepare?.(folder);
     writeFileSync(join(folder, "Dockerfile"), [`FROM ${BASE}`, ...standIn.dockerfile, ""].join("\n"));
@@ -81,7 +91,10 @@ function standIns(tags: string[], cacheDir: string): StandIn[] {
         mkdirSync(join(files, "bin"), { recursive: true });
         copyFileSync(join(fetchNode24(), "node"), join(files, "bin/node"));
         const modules = execFileSync("npm", ["root", "-g"], { encoding: "utf8" }).trim();
-        cpSync(join(modules, "npm"), join(files, "lib/node_modules/npm"), { recursive: true });
+        cpSync(join(modules, "npm"), join(files, "lib/node_modules/npm"), {
+          recursive: true,
+          verbatimSymlinks: true,
+        });
       },
     },
     {
