@@ -35,7 +35,7 @@ export async function startWorkerProcess(options: WorkerProcessOptions): Promise
   await round(options);
   const removed = await cleanScratch(attempt.builds, attempt.scratchDir);
   if (removed > 0) log.info({ removed }, "scratch folders of dead builds removed");
-  const timer = everyWhile(options.reconcileMs ?? RECONCILE_MS, () => round(options));
+  const rounds = everyWhile(options.reconcileMs ?? RECONCILE_MS, () => round(options));
   const shutdown = new AbortController();
   const workers = startWorkers({
     connection: options.connection,
@@ -47,8 +47,8 @@ export async function startWorkerProcess(options: WorkerProcessOptions): Promise
   log.info({ worker: reconciling.identity.name, concurrency: options.concurrency }, "worker is ready");
   return {
     async stop() {
-      clearInterval(timer);
-      await stopWorkers(workers, shutdown, options);
+      // A round that is under way still needs the connections.
+      await Promise.all([rounds.stop(), stopWorkers(workers, shutdown, options)]);
     },
   };
 }
@@ -70,14 +70,18 @@ async function round({ reconciling, log }: WorkerProcessOptions): Promise<void> 
   await reconcile(reconciling).catch((error: unknown) => log.warn({ err: error }, "reconciling failed"));
 }
 
-/** Like setInterval, without a second round while one is running. */
-function everyWhile(ms: number, work: () => Promise<void>): NodeJS.Timeout {
-  let running = false;
-  return setInterval(() => {
-    if (running) return;
-    running = true;
-    void work().finally(() => {
-      running = false;
+/** Like setInterval, without a second round while one is running. Stopping waits for the one that runs. */
+function everyWhile(ms: number, work: () => Promise<void>): { stop: () => Promise<void> } {
+  let running: Promise<void> | null = null;
+  const timer = setInterval(() => {
+    running ??= work().finally(() => {
+      running = null;
     });
   }, ms);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await running;
+    },
+  };
 }

@@ -30,8 +30,11 @@ export interface ReconcilingOptions {
 
 /** One round. Safe in any number of processes at once: every change is a guarded move. */
 export async function reconcile(options: ReconcilingOptions): Promise<void> {
-  for (const build of await lostBuilds(options)) await recover(options, build);
-  for (const build of await options.builds.queued(MOST_QUEUED_LOOKED_AT)) {
+  const active = await options.builds.active();
+  for (const build of await lostBuilds(options, active)) await recover(options, build);
+  const queued = await options.builds.queued(MOST_QUEUED_LOOKED_AT);
+  options.idle.keepOnly(new Set([...active, ...queued].map((build) => build.id)));
+  for (const build of queued) {
     if (!build.detached && (await options.idle.isAbandoned(build.id))) await giveUp(options, build);
     // Adding a job that is there already changes nothing, so nobody has to know whether it is.
     else await enqueue(options, build, 0);
@@ -44,10 +47,13 @@ interface LostBuild extends BuildRecord {
   seenDead: boolean;
 }
 
-async function lostBuilds({ builds, identity, staleMs }: ReconcilingOptions): Promise<LostBuild[]> {
+async function lostBuilds(
+  { builds, identity, staleMs }: ReconcilingOptions,
+  active: BuildRecord[],
+): Promise<LostBuild[]> {
   const stale = new Set(await builds.stale(staleMs));
   const lost: LostBuild[] = [];
-  for (const build of await builds.active()) {
+  for (const build of active) {
     if (build.worker === null) continue;
     const seenDead = identity.isDead(build.worker);
     if (seenDead || stale.has(build.id)) lost.push({ ...build, worker: build.worker, seenDead });

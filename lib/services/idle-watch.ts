@@ -30,6 +30,16 @@ export class IdleWatch {
     return now - lastWaited >= this.#graceMs;
   }
 
+  /** Forgets all other builds: those that another worker took, or that ended elsewhere. */
+  keepOnly(buildIds: ReadonlySet<string>): void {
+    for (const id of this.#lastWaited.keys()) if (!buildIds.has(id)) this.#lastWaited.delete(id);
+  }
+
+  /** How many builds it has an opinion about. */
+  get size(): number {
+    return this.#lastWaited.size;
+  }
+
   forget(buildId: string): void {
     this.#lastWaited.delete(buildId);
   }
