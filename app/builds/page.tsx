@@ -2,13 +2,13 @@
 import type { Metadata } from "next";
 import { BuildTable } from "../../components/build/build-table.tsx";
 import { Missing } from "../../components/page/missing.tsx";
+import { isBuildId } from "../../lib/domain/build-record.ts";
 import { BUILD_STATES } from "../../lib/services/contracts.ts";
 import { pageContext } from "../../lib/services/current.ts";
 import { type PageQuery, toQuery } from "../page-query.ts";
 import { requestWords } from "../request-words.ts";
 
 const PAGE_SIZE = 50;
-const UUID = /^[0-9a-f-]{36}$/;
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await requestWords()).t("nav.builds") };
@@ -23,7 +23,7 @@ export default async function BuildsPage({ searchParams }: { searchParams: Promi
   const builds = await pageContext().services.builds.list({
     limit: PAGE_SIZE,
     ...(state ? { state } : {}),
-    ...(UUID.test(before) ? { before } : {}),
+    ...(isBuildId(before) ? { before } : {}),
   });
   if (builds.length === 0 && state === undefined && before === "") {
     return (

@@ -12,7 +12,7 @@ import {
 import { canonicalSchematic } from "../../lib/domain/schematic-canonical.ts";
 import { isAppError } from "../../lib/errors/is-app-error.ts";
 import { pageContext } from "../../lib/services/current.ts";
-import { readPost, refuseForeign, seeOther } from "../form-request.ts";
+import { readPost, seeOther } from "../form-request.ts";
 
 /** Address of the result page for a choice. */
 function resultPath(id: string, form: FormState, expected: string): string {
@@ -35,7 +35,7 @@ function formPath(form: FormState, extra: Record<string, string>): string {
 
 export async function POST(request: Request): Promise<Response> {
   const fields = await readPost(request);
-  if (fields === null) return refuseForeign();
+  if (fields instanceof Response) return fields;
   const form = settleForm({
     ...readForm(fields, ""),
     embeddedConfig: fields.get("embedded-config") ?? "",

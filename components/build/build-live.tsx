@@ -2,8 +2,9 @@
 /** A build page's live part: state, percent, what it gave or why it failed, phases, log. */
 import { useEffect, useState } from "react";
 import { FINISHED_STATES } from "../../lib/domain/build-state.ts";
-import { BuildFields } from "../result/file-action.tsx";
 import { useWords } from "../words/words-provider.tsx";
+import { knowingQuery } from "./build-address.ts";
+import { BuildAgain } from "./build-again.tsx";
 import { BuildLog } from "./build-log.tsx";
 import { BuildReady } from "./build-ready.tsx";
 import { FailureReport } from "./failure-report.tsx";
@@ -16,7 +17,8 @@ import { useBuild } from "./use-build.ts";
 interface Props {
   start: BuildSnapshot;
   planned: PlannedStep[];
-  url: string;
+  /** Address of the file; null when this reader must not know it. */
+  url: string | null;
   pxeUrl: string | null;
 }
 
@@ -71,7 +73,7 @@ function Running({ build, progress, connected }: RunningProps) {
       <p className="sr-only" aria-live="polite">
         {t(`state.${progress.state}`)}, {Math.floor(percent / SAY_EVERY) * SAY_EVERY}&nbsp;%
       </p>
-      <form method="post" action={`/builds/${build.id}/cancel`}>
+      <form method="post" action={`/builds/${build.id}/cancel${knowingQuery(build)}`}>
         <button type="submit" className="button">
           {t("build.cancel")}
         </button>
@@ -85,12 +87,7 @@ function Cancelled({ build }: { build: BuildSnapshot }) {
   return (
     <section className="flex flex-wrap items-center gap-4">
       <p className="text-soft">{t("build.cancelled")}</p>
-      <form method="post" action="/builds/start">
-        <BuildFields request={{ schematic: build.schematicId, version: build.version, path: build.path }} />
-        <button type="submit" className="button button-primary">
-          {t("build.again")}
-        </button>
-      </form>
+      <BuildAgain build={build} />
     </section>
   );
 }

@@ -8,8 +8,8 @@ import { StateBadge } from "./state-badge.tsx";
 interface Props {
   build: BuildSnapshot;
   asset: NonNullable<BuildSnapshot["asset"]>;
-  /** Address of the file. */
-  url: string;
+  /** Address of the file; null when this reader must not know it. */
+  url: string | null;
   /** Null when the platform does not boot over the network. */
   pxeUrl: string | null;
 }
@@ -23,19 +23,23 @@ export function BuildReady({ build, asset, url, pxeUrl }: Props) {
         {t("state.ready")}
       </h2>
       <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
-        <a href={url} className="button button-primary min-h-11 px-6 text-base" download>
-          {t("file.download")}
-        </a>
+        {url !== null && (
+          <a href={url} className="button button-primary min-h-11 px-6 text-base" download>
+            {t("file.download")}
+          </a>
+        )}
         <p>
           <StateBadge words={words} state="ready" />{" "}
           <span className="font-semibold">{size(asset.sizeBytes)}</span>
           <span className="text-soft"> · {t("build.took", { time: duration(asset.builtInMs) })}</span>
         </p>
       </div>
-      <CodeLine
-        caption={t("file.curl")}
-        text={`curl -fLO ${url} && curl -fsSL ${url}.sha256 | sha256sum -c`}
-      />
+      {url !== null && (
+        <CodeLine
+          caption={t("file.curl")}
+          text={`curl -fLO ${url} && curl -fsSL ${url}.sha256 | sha256sum -c`}
+        />
+      )}
       <CodeLine caption="SHA-256" text={asset.sha256} />
       {pxeUrl !== null && <CodeLine caption="iPXE" text={`chain --autofree ${pxeUrl}`} />}
       <p className="text-sm text-soft">{t("build.file", { file: build.path })}</p>

@@ -1,9 +1,9 @@
 "use client";
 /** Why a build failed and what to do next; the whole report can be copied as Markdown. */
 import type { BuildError } from "../../lib/services/contracts.ts";
-import { BuildFields } from "../result/file-action.tsx";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { useWords } from "../words/words-provider.tsx";
+import { BuildAgain } from "./build-again.tsx";
 import type { BuildSnapshot } from "./snapshot.ts";
 
 /** The report for an issue tracker or a chat. English, as the messages in it are. */
@@ -57,12 +57,7 @@ export function FailureReport({ build, error }: { build: BuildSnapshot; error: B
         </pre>
       )}
       <div className="flex flex-wrap items-center gap-2">
-        <form method="post" action="/builds/start">
-          <BuildFields request={{ schematic: build.schematicId, version: build.version, path: build.path }} />
-          <button type="submit" className="button button-primary">
-            {t("build.again")}
-          </button>
-        </form>
+        <BuildAgain build={build} />
         <CopyButton text={failureMarkdown(build, error)} what={t("failure.copy")} />
         <span className="needs-script text-sm text-soft">{t("failure.copy")}</span>
       </div>

@@ -1,5 +1,6 @@
 /** A build as it travels to the browser: the view with its dates as texts, the same shape as the API's JSON. */
 import type { BuildView } from "../../lib/services/contracts.ts";
+import { knowingQuery } from "./build-address.ts";
 
 export type BuildSnapshot = Omit<BuildView, "queuedAt" | "startedAt" | "finishedAt" | "asset"> & {
   queuedAt: string;
@@ -21,9 +22,9 @@ export function toSnapshot(build: BuildView): BuildSnapshot {
 }
 
 /** The build as it is now, from the API. Throws when it cannot be had. */
-export async function fetchSnapshot(id: string): Promise<BuildSnapshot> {
-  const reply = await fetch(`/api/v1/builds/${id}`, { cache: "no-store" });
-  if (!reply.ok) throw new Error(`build ${id}: ${reply.status}`);
+export async function fetchSnapshot(build: BuildSnapshot): Promise<BuildSnapshot> {
+  const reply = await fetch(`/api/v1/builds/${build.id}${knowingQuery(build)}`, { cache: "no-store" });
+  if (!reply.ok) throw new Error(`build ${build.id}: ${reply.status}`);
   const snapshot: BuildSnapshot = await reply.json();
   return snapshot;
 }

@@ -1,6 +1,7 @@
 "use client";
 /** Follows a build by server-sent events and keeps the page's picture of it. */
 import { useEffect, useReducer, useState } from "react";
+import { knowingQuery } from "./build-address.ts";
 import { applyEvent, initialProgress } from "./progress.ts";
 import type { BuildProgress, PlannedStep, StreamEvent } from "./progress-types.ts";
 import { type BuildSnapshot, fetchSnapshot } from "./snapshot.ts";
@@ -16,7 +17,7 @@ export function useBuild(start: BuildSnapshot, planned: PlannedStep[]) {
   const [build, setBuild] = useState(start);
   const [connected, setConnected] = useState(true);
   useEffect(() => {
-    const source = new EventSource(`/api/v1/builds/${start.id}/events`);
+    const source = new EventSource(`/api/v1/builds/${start.id}/events${knowingQuery(start)}`);
     let batch: StreamEvent[] = [];
     let frame = 0;
     const flush = () => {
@@ -31,7 +32,7 @@ export function useBuild(start: BuildSnapshot, planned: PlannedStep[]) {
         frame ||= requestAnimationFrame(flush);
         if (type !== "done") return;
         source.close();
-        fetchSnapshot(start.id).then(setBuild, () => location.reload());
+        fetchSnapshot(start).then(setBuild, () => location.reload());
       });
     }
     source.onopen = () => setConnected(true);
@@ -40,6 +41,6 @@ export function useBuild(start: BuildSnapshot, planned: PlannedStep[]) {
       source.close();
       cancelAnimationFrame(frame);
     };
-  }, [start.id]);
+  }, [start]);
   return { progress, build, connected };
 }

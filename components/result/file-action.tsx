@@ -26,7 +26,7 @@ export function FileAction({ words, href, buildId, ready, request, primary = fal
   }
   if (buildId !== null) {
     return (
-      <a href={`/builds/${buildId}`} className={look}>
+      <a href={`/builds/${buildId}?schematic=${request.schematic}`} className={look}>
         {t("file.follow")}
         {name}
       </a>

@@ -39,7 +39,8 @@ export function IdPattern({ id, className = "size-4" }: { id: string; className?
   );
 }
 
-export const shortId = (id: string): string => `${id.slice(0, 6)}…${id.slice(-6)}`;
+/** An ID that the server has cut short stays as it is. */
+export const shortId = (id: string): string => (id.endsWith("…") ? id : `${id.slice(0, 6)}…${id.slice(-6)}`);
 
 export function IdMark({ id }: { id: string }) {
   return (

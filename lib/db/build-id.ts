@@ -1,8 +1,6 @@
 /** Ids of builds: UUID version 7 (RFC 9562 §5.7), so that their order is the order in which they were made. */
 import { randomBytes } from "node:crypto";
 
-const PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
 /** A new id for the time given in milliseconds. */
 export function newBuildId(nowMs: number = Date.now()): string {
   const bytes = randomBytes(16);
@@ -11,9 +9,4 @@ export function newBuildId(nowMs: number = Date.now()): string {
   bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
   const hex = bytes.toString("hex");
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
-}
-
-/** True when Postgres takes the text as a uuid in the form we write. */
-export function isBuildId(text: string): boolean {
-  return PATTERN.test(text);
 }

@@ -1,14 +1,14 @@
 /** The table of builds. Every change of state is one guarded UPDATE, so two processes can never both win. */
-import type {
-  AssetRecord,
-  BuildClaim,
-  BuildError,
-  BuildRecord,
-  BuildTiming,
-  ClaimedBuild,
+import {
+  type AssetRecord,
+  type BuildClaim,
+  type BuildError,
+  type BuildRecord,
+  type BuildTiming,
+  type ClaimedBuild,
+  isBuildId,
 } from "../domain/build-record.ts";
 import { type BuildMove, type BuildState, buildMove, RUNNING_STATES } from "../domain/build-state.ts";
-import { isBuildId } from "./build-id.ts";
 import { toBuildRecord, toClaimedBuild, WITHOUT_PLAN } from "./build-row.ts";
 import type { Database } from "./client.ts";
 import { type Build, Prisma } from "./generated/client.ts";
@@ -67,6 +67,8 @@ export interface BuildRepository {
   insertReady(build: Omit<NewBuild, "plan">): Promise<BuildRecord>;
   find(id: string): Promise<BuildRecord | null>;
   findRunning(assetKey: string): Promise<BuildRecord | null>;
+  /** Running builds of these assets; at most one each. */
+  findAllRunning(assetKeys: string[]): Promise<BuildRecord[]>;
   /** The newest build of an asset that came to its end. */
   findLastFinished(assetKey: string): Promise<BuildRecord | null>;
   /** The newest build of an asset that became ready. */
@@ -102,6 +104,7 @@ export function createBuildRepository(db: Database): BuildRepository {
 type Reads =
   | "find"
   | "findRunning"
+  | "findAllRunning"
   | "findLastFinished"
   | "findLastReady"
   | "list"
@@ -122,6 +125,11 @@ function reads(db: Database): Pick<BuildRepository, Reads> {
     async findRunning(assetKey) {
       const row = await db.build.findFirst({ where: { assetKey, state: { in: running } }, omit });
       return row === null ? null : toBuildRecord(row);
+    },
+    async findAllRunning(assetKeys) {
+      if (assetKeys.length === 0) return [];
+      const where = { assetKey: { in: assetKeys }, state: { in: running } };
+      return (await db.build.findMany({ where, omit })).map(toBuildRecord);
     },
     async findLastFinished(assetKey) {
       const where = { assetKey, state: { notIn: running } };

@@ -1,6 +1,11 @@
 /** What is written down about one build, as the rest of the program sees it. */
 import type { BuildState } from "./build-state.ts";
 
+const BUILD_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** True for a text that can be the ID of a build: a UUID (RFC 9562 §4) in lower case, as Postgres takes it. */
+export const isBuildId = (text: string): boolean => BUILD_ID.test(text);
+
 export interface BuildError {
   code: string;
   message: string;

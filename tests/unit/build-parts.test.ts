@@ -1,8 +1,9 @@
 /** Small pieces of the build system that need no server. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isBuildId, newBuildId } from "../../lib/db/build-id.ts";
+import { newBuildId } from "../../lib/db/build-id.ts";
 import { fromExactJson, toExactJsonText, toJsonText } from "../../lib/db/json-text.ts";
+import { isBuildId } from "../../lib/domain/build-record.ts";
 import { AppError } from "../../lib/errors/app-error.ts";
 import { jobs } from "../../lib/queue/contracts.ts";
 import { compareEventIds, nextEventId, parseEventId, type StreamEvent } from "../../lib/queue/event-id.ts";
@@ -159,7 +160,7 @@ describe("waiting", () => {
       const view = views.shift() ?? new Error("no more");
       return view instanceof Error ? Promise.reject(view) : Promise.resolve(view);
     };
-    const idle = new IdleWatch({ join: () => () => undefined, look }, 60_000, () => now);
+    const idle = new IdleWatch({ look }, 60_000, () => now);
     return async (at: number) => {
       now = at;
       return idle.isAbandoned("b");

@@ -1,34 +1,42 @@
 /** One build: what it makes, how far it is, what it gave. Without scripts the page reloads itself while it runs. */
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
+import { cache } from "react";
 import { BuildLive } from "../../../components/build/build-live.tsx";
 import type { PlannedStep } from "../../../components/build/progress-types.ts";
 import { toSnapshot } from "../../../components/build/snapshot.ts";
 import { Badge } from "../../../components/ui/badge.tsx";
 import { IdMark } from "../../../components/ui/id-mark.tsx";
 import { parseAssetPath } from "../../../lib/domain/asset-path.ts";
+import { isBuildId } from "../../../lib/domain/build-record.ts";
 import { isRunning } from "../../../lib/domain/build-state.ts";
 import { findPlatform } from "../../../lib/domain/platforms.ts";
 import { isAppError } from "../../../lib/errors/is-app-error.ts";
 import type { BuildView, Services } from "../../../lib/services/contracts.ts";
 import { pageContext } from "../../../lib/services/current.ts";
+import { type PageQuery, toQuery } from "../../page-query.ts";
 import { requestWords } from "../../request-words.ts";
 
 interface Props {
   params: Promise<{ id: string }>;
+  searchParams: Promise<PageQuery>;
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const RELOAD_SECONDS = 3;
 
-async function requireBuild(id: string): Promise<BuildView> {
-  const build = UUID.test(id) ? await pageContext().services.builds.find(id) : null;
+/** `knowing` is the ID of the schematic, for those who have it. Once per request, for title and page. */
+const findBuild = cache(async (id: string, knowing: string | null): Promise<BuildView> => {
+  const build = isBuildId(id) ? await pageContext().services.builds.find(id, knowing ?? undefined) : null;
   if (build === null) notFound();
   return build;
+});
+
+async function requireBuild({ params, searchParams }: Props): Promise<BuildView> {
+  return findBuild((await params).id, toQuery(await searchParams).get("schematic"));
 }
 
-export async function generateMetadata({ params }: Props): Promise<Metadata> {
-  const build = await requireBuild((await params).id);
+export async function generateMetadata(props: Props): Promise<Metadata> {
+  const build = await requireBuild(props);
   return { title: build.path };
 }
 
@@ -57,8 +65,8 @@ function targetOf(path: string) {
   return { query, pxe: pxe ? `${platform}-${arch}${secureboot ? "-secureboot" : ""}` : null };
 }
 
-export default async function BuildPage({ params }: Props) {
-  const build = await requireBuild((await params).id);
+export default async function BuildPage(props: Props) {
+  const build = await requireBuild(props);
   const words = await requestWords();
   const { t } = words;
   const { services, publicUrl, pxeUrl } = pageContext();
@@ -78,17 +86,23 @@ export default async function BuildPage({ params }: Props) {
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-soft">
           Talos {build.version}
           {sample && <Badge tone="warn">{t("sample.long")}</Badge>}
-          <a href={`/schematics/${build.schematicId}?${query}`} className="inline-flex items-center gap-2">
-            <span className="link">{t("build.schematic")}</span>
-            <IdMark id={build.schematicId} />
-          </a>
+          {build.schematicHidden ? (
+            <span className="inline-flex items-center gap-2" title={t("build.hidden")}>
+              <IdMark id={build.schematicId} />
+            </span>
+          ) : (
+            <a href={`/schematics/${build.schematicId}?${query}`} className="inline-flex items-center gap-2">
+              <span className="link">{t("build.schematic")}</span>
+              <IdMark id={build.schematicId} />
+            </a>
+          )}
         </p>
       </header>
       <BuildLive
         start={toSnapshot(build)}
         planned={steps}
-        url={`${publicUrl}/image/${folder}/${build.path}`}
-        pxeUrl={pxe === null ? null : `${pxeUrl}/pxe/${folder}/${pxe}`}
+        url={build.schematicHidden ? null : `${publicUrl}/image/${folder}/${build.path}`}
+        pxeUrl={pxe === null || build.schematicHidden ? null : `${pxeUrl}/pxe/${folder}/${pxe}`}
       />
     </div>
   );

@@ -1,11 +1,12 @@
 /** POST /builds/start: starts or joins a build and goes to its page; a file made on the fly is sent at once. */
+import { knowingQuery } from "../../../components/build/build-address.ts";
 import { isAppError } from "../../../lib/errors/is-app-error.ts";
 import { pageContext } from "../../../lib/services/current.ts";
-import { readPost, refuseForeign, seeOther } from "../../form-request.ts";
+import { readPost, seeOther } from "../../form-request.ts";
 
 export async function POST(request: Request): Promise<Response> {
   const fields = await readPost(request);
-  if (fields === null) return refuseForeign();
+  if (fields instanceof Response) return fields;
   const { assets } = pageContext().services;
   const schematicId = fields.get("schematic") ?? "";
   const version = fields.get("version") ?? "";
@@ -16,7 +17,7 @@ export async function POST(request: Request): Promise<Response> {
       return seeOther(`/image/${schematicId}/${resolved.version}/${path}`);
     const requestId = request.headers.get("x-request-id") ?? "";
     const build = await assets.start(resolved, { requestId });
-    return seeOther(`/builds/${build.id}`);
+    return seeOther(`/builds/${build.id}${knowingQuery({ schematicId, schematicHidden: false })}`);
   } catch (error) {
     // The page of the schematic says of each file why it cannot be had.
     if (isAppError(error) && error.status < 500)

@@ -3,10 +3,19 @@ import { Missing } from "../../../components/page/missing.tsx";
 import { pageContext } from "../../../lib/services/current.ts";
 import { requestPath, requestWords } from "../../request-words.ts";
 
+/** The text of a path segment; one that is not encoded as it should be stays as it is. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
 export default async function ResultNotFound() {
   const { t } = await requestWords();
   const url = new URL(await requestPath(), "http://localhost");
-  const id = decodeURIComponent(url.pathname.split("/")[2] ?? "");
+  const id = decoded(url.pathname.split("/")[2] ?? "");
   const { schematics, releases } = pageContext().services;
   if ((await schematics.find(id)) === null) {
     return (

@@ -3,6 +3,7 @@ import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { MainFile, OtherFile } from "../../../components/result/file-row.tsx";
 import { ResultHead } from "../../../components/result/result-head.tsx";
+import { SchematicText } from "../../../components/result/schematic-text.tsx";
 import { CodeLine } from "../../../components/ui/code-line.tsx";
 import { Notice } from "../../../components/ui/notice.tsx";
 import { downloadsFor } from "../../../lib/domain/form/downloads.ts";
@@ -21,6 +22,12 @@ interface Props {
 
 export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: (await params).id.slice(0, 12) };
+}
+
+function revealHref(id: string, query: URLSearchParams): string {
+  const wanted = new URLSearchParams(query);
+  wanted.set("reveal", "configuration");
+  return `/schematics/${id}?${wanted}#schematic`;
 }
 
 export default async function ResultPage({ params, searchParams }: Props) {
@@ -93,7 +100,13 @@ export default async function ResultPage({ params, searchParams }: Props) {
           {t("schematic")}
         </h2>
         <p className="max-w-prose text-sm text-soft">{t("result.schematic.hint")}</p>
-        <CodeLine caption="YAML" text={stored.canonical.trimEnd()} block />
+        <SchematicText
+          words={words}
+          canonical={stored.canonical}
+          schematic={stored.schematic}
+          reveal={query.get("reveal") === "configuration"}
+          revealHref={revealHref(id, query)}
+        />
         <CodeLine
           caption={t("result.store")}
           text={`curl -X POST --data-binary @schematic.yaml ${publicUrl}/schematics`}

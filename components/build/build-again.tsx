@@ -1,0 +1,18 @@
+"use client";
+/** The button that asks for the same file again; nothing for those who do not know the schematic. */
+import { BuildFields } from "../result/file-action.tsx";
+import { useWords } from "../words/words-provider.tsx";
+import type { BuildSnapshot } from "./snapshot.ts";
+
+export function BuildAgain({ build }: { build: BuildSnapshot }) {
+  const { t } = useWords();
+  if (build.schematicHidden) return null;
+  return (
+    <form method="post" action="/builds/start">
+      <BuildFields request={{ schematic: build.schematicId, version: build.version, path: build.path }} />
+      <button type="submit" className="button button-primary">
+        {t("build.again")}
+      </button>
+    </form>
+  );
+}
