@@ -30,10 +30,11 @@ export class FileReader extends Readable implements Copyable {
   async copyTo(sink: Writable): Promise<void> {
     const buffers = [Buffer.allocUnsafeSlow(CHUNK_BYTES), Buffer.allocUnsafeSlow(CHUNK_BYTES)];
     const written: Promise<void>[] = [];
-    // A sink that is torn down may never call back.
-    const gone = new Promise<never>((_, reject) =>
-      sink.once("close", () => reject(new Error("the reader went away"))),
-    );
+    // A sink that is torn down may never call back, and a source that is must not throw at nobody.
+    const gone = new Promise<never>((_, reject) => {
+      sink.once("close", () => reject(new Error("the reader went away")));
+      this.on("error", reject);
+    });
     gone.catch(() => undefined);
     try {
       for (let turn = 0; this.#position <= this.end; turn = 1 - turn) {
