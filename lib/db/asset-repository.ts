@@ -5,6 +5,8 @@ import type { Asset } from "./generated/client.ts";
 
 export interface AssetRepository {
   find(key: string): Promise<AssetRecord | null>;
+  /** Those that are there, by key. */
+  findMany(keys: string[]): Promise<Map<string, AssetRecord>>;
   /** Forgets an asset whose bytes are gone. The storage key must still be the one that was looked at; each build has its own. */
   forget(key: string, storageKey: string): Promise<void>;
   /** Notes that these assets were served today. */
@@ -17,6 +19,11 @@ export function createAssetRepository(db: Database): AssetRepository {
     async find(key) {
       const row = await db.asset.findUnique({ where: { key } });
       return row === null ? null : toAssetRecord(row);
+    },
+    async findMany(keys) {
+      if (keys.length === 0) return new Map();
+      const rows = await db.asset.findMany({ where: { key: { in: keys } } });
+      return new Map(rows.map((row) => [row.key, toAssetRecord(row)]));
     },
     async forget(key, storageKey) {
       await db.asset.deleteMany({ where: { key, storageKey } });

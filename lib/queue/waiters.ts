@@ -16,6 +16,10 @@ local last = redis.call("ZREVRANGE", KEYS[1], 0, 0, "WITHSCORES");
 local idle = -1;
 if last[2] then idle = math.max(0, now - tonumber(last[2])) end;
 return { redis.call("ZCOUNT", KEYS[1], now + 1, "+inf"), idle }`;
+const COUNT = `${NOW}
+local counts = {};
+for i, key in ipairs(KEYS) do counts[i] = redis.call("ZCOUNT", key, now + 1, "+inf") end;
+return counts`;
 
 export interface WaitersView {
   /** Requests that wait now. */
@@ -27,6 +31,8 @@ export interface WaitersView {
 export interface Waiters {
   /** Counts as waiting until the returned function is called. */
   join(buildId: string): () => void;
+  /** How many wait for each of these builds, in their order, in one question. Rejects when Redis is away. */
+  count(buildIds: string[]): Promise<number[]>;
   /** Rejects when Redis is away. */
   look(buildId: string): Promise<WaitersView>;
 }
@@ -46,6 +52,11 @@ export function createWaiters(redis: Redis, prefix: string, onError: (error: Err
         // Stays in the set as "was here just now": that is where the grace period counts from.
         void touch(buildId, waiter, 0);
       };
+    },
+    async count(buildIds) {
+      if (buildIds.length === 0) return [];
+      const answer = await redis.eval(COUNT, buildIds.length, ...buildIds.map(key));
+      return Array.isArray(answer) ? answer.map(Number) : [];
     },
     async look(buildId) {
       const answer = await redis.eval(LOOK, 1, key(buildId));

@@ -27,14 +27,15 @@ export async function* followBuild(
   buildId: string,
   { lastEventId, signal }: { lastEventId?: string; signal: AbortSignal },
 ): AsyncGenerator<BuildEvent> {
-  let last = parseEventId(lastEventId);
-  if ((await options.builds.find(buildId)) === null) throw notFound(`build ${buildId} does not exist`);
+  const started = parseEventId(lastEventId);
+  let last = started;
   const bell = new Bell();
   const off = options.signals.listen(buildId, () => bell.ring());
   try {
     while (!signal.aborted) {
       // Asked before the stream is read: when the build was over by then, the stream has all there will be.
       const build = await options.builds.find(buildId);
+      if (build === null && last === started) throw notFound(`build ${buildId} does not exist`);
       const over = build === null || !isRunning(build.state);
       for await (const event of over ? ending(options, buildId, last) : stream(options, buildId, last)) {
         last = event.id;

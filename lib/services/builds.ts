@@ -2,6 +2,7 @@
 import type { AssetRepository } from "../db/asset-repository.ts";
 import type { BuildFilter } from "../db/build-repository.ts";
 import type { BuildRecord } from "../domain/build-record.ts";
+import { isRunning } from "../domain/build-state.ts";
 import { AppError, notFound } from "../errors/app-error.ts";
 import type { Producer } from "../queue/producer.ts";
 import type { Waiters } from "../queue/waiters.ts";
@@ -23,19 +24,31 @@ export interface BuildServiceOptions extends BuildEventsOptions {
 export function createBuildService(options: BuildServiceOptions): BuildService {
   const { builds } = options;
 
-  async function view(build: BuildRecord): Promise<BuildView> {
-    const asset = build.state === "ready" ? await options.assets.find(build.assetKey) : null;
-    const running = build.finishedAt === null;
-    // Only a number on a page: without Redis it is simply zero.
-    const waiters = running ? (await options.waiters.look(build.id).catch(() => ({ count: 0 }))).count : 0;
-    return toBuildView(build, asset === null ? null : toReadyAsset(asset), waiters);
+  /** One question to each server, however many builds. */
+  async function views(rows: BuildRecord[]): Promise<BuildView[]> {
+    const running = rows.filter((row) => isRunning(row.state)).map((row) => row.id);
+    const ready = rows.filter((row) => row.state === "ready").map((row) => row.assetKey);
+    // Only numbers on a page: without Redis they are simply zero.
+    const counting = options.waiters.count(running).catch(() => []);
+    const [assets, counts] = await Promise.all([options.assets.findMany(ready), counting]);
+    const waiters = new Map(running.map((id, index) => [id, counts[index] ?? 0]));
+    return rows.map((row) => {
+      const asset = assets.get(row.assetKey);
+      return toBuildView(row, asset === undefined ? null : toReadyAsset(asset), waiters.get(row.id) ?? 0);
+    });
+  }
+
+  async function view(row: BuildRecord): Promise<BuildView> {
+    const [only] = await views([row]);
+    return only ?? toBuildView(row, null, 0);
   }
 
   return {
     async list(filter) {
       const wanted: BuildFilter = { ...filter, limit: Math.max(1, Math.min(filter.limit, MOST_LISTED)) };
-      return Promise.all((await builds.list(wanted)).map(view));
+      return views(await builds.list(wanted));
     },
+    findRunning: async (assetKeys) => views(await builds.findAllRunning(assetKeys)),
     async find(id) {
       const build = await builds.find(id);
       return build === null ? null : view(build);

@@ -168,6 +168,8 @@ export interface BuildService {
     limit: number;
     before?: string;
   }): Promise<BuildView[]>;
+  /** Running builds of these assets, whoever asked for them first. */
+  findRunning(assetKeys: string[], knowing?: string): Promise<BuildView[]>;
   /** `knowing`: a schematic ID the caller has; see `schematicHidden`. */
   find(id: string, knowing?: string): Promise<BuildView | null>;
   /** conflict when it is already finished. */

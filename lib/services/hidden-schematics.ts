@@ -35,6 +35,7 @@ export function hideSchematics(builds: BuildService, findConfigured: FindConfigu
 
   return {
     list: async (filter) => shown(await builds.list(filter), filter.schematicId),
+    findRunning: async (assetKeys, knowing) => shown(await builds.findRunning(assetKeys), knowing),
     async find(id, knowing) {
       const view = await builds.find(id);
       return view === null ? null : one(view, knowing);

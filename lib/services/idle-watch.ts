@@ -5,12 +5,12 @@ import type { Waiters } from "../queue/waiters.ts";
 export const GRACE_MS = 60_000;
 
 export class IdleWatch {
-  readonly #waiters: Waiters;
+  readonly #waiters: Pick<Waiters, "look">;
   readonly #graceMs: number;
   readonly #now: () => number;
   readonly #lastWaited = new Map<string, number>();
 
-  constructor(waiters: Waiters, graceMs: number, now: () => number) {
+  constructor(waiters: Pick<Waiters, "look">, graceMs: number, now: () => number) {
     this.#waiters = waiters;
     this.#graceMs = graceMs;
     this.#now = now;

@@ -2,11 +2,13 @@
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pino } from "pino";
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { createAssetRepository } from "../../lib/db/asset-repository.ts";
 import { newBuildId } from "../../lib/db/build-id.ts";
 import { AppError } from "../../lib/errors/app-error.ts";
 import { cleanScratch, type ReconcilingOptions, reconcile } from "../../lib/services/build-reconciling.ts";
 import { createBuildStarting } from "../../lib/services/build-starting.ts";
+import { createBuildService } from "../../lib/services/builds.ts";
 import { IdleWatch } from "../../lib/services/idle-watch.ts";
 import {
   ledgerOf,
@@ -186,4 +188,36 @@ test("a worker forgets queued builds that others took", async () => {
   await builds.move(build?.id ?? "", "cancel", {});
   await reconcile(options);
   expect(idle.size).toBe(0);
+});
+
+test("a list asks each server once, and running builds are found by their assets", async () => {
+  const [queued, other] = [fakeAsset("list queued", [{}]), fakeAsset("list other", [{}])];
+  const view = await web.assets.start(queued, { requestId: "r" });
+  await web.assets.start(other, { requestId: "r" });
+  const leave = [web.waiters.join(view.id), web.waiters.join(view.id)];
+  onTestFinished(() => leave.forEach((one) => one()));
+  await vi.waitFor(async () => expect(await web.waiters.count([view.id])).toEqual([2]));
+  const asked: string[] = [];
+  const noted = <T extends object>(name: string, part: T) =>
+    new Proxy(part, {
+      get(target, method) {
+        const value = Reflect.get(target, method);
+        if (typeof value !== "function") return value;
+        return (...args: unknown[]) => {
+          asked.push(`${name}.${String(method)}`);
+          return value.apply(target, args);
+        };
+      },
+    });
+  const { builds, streams, signals, store, producer, waiters } = web;
+  const service = createBuildService({
+    ...{ streams, signals, store, producer, onError: () => undefined },
+    builds: noted("builds", builds),
+    waiters: noted("waiters", waiters),
+    assets: noted("assets", createAssetRepository(web.db)),
+  });
+  expect((await service.list({ limit: 9 })).map((row) => row.waiters)).toEqual([0, 2]);
+  expect(asked.sort()).toEqual(["assets.findMany", "builds.list", "waiters.count"]);
+  const found = await service.findRunning([queued.assetKey, "0".repeat(64)]);
+  expect(found.map((row) => [row.id, row.waiters])).toEqual([[view.id, 2]]);
 });

@@ -20,6 +20,7 @@ const views = [view(SECRET), view(OPEN)];
 const event: BuildEvent = { id: "1-0", type: "log", data: { line: `wrote ${SECRET}` } };
 const inside: BuildService = {
   list: async ({ schematicId }) => views.filter((v) => !schematicId || v.schematicId === schematicId),
+  findRunning: async () => views,
   find: async (id) => views.find((v) => v.id === id) ?? null,
   cancel: async (id) => views.find((v) => v.id === id) ?? view(OPEN),
   async *events() {
@@ -53,6 +54,7 @@ test("lists show no ID that opens a configuration", async () => {
 test("one build, its events and what cancelling answers hide it as well", async () => {
   const builds = hiding();
   expect(JSON.stringify(await builds.find("a1b2"))).not.toContain(SECRET);
+  expect(JSON.stringify(await builds.findRunning([]))).not.toContain(SECRET);
   expect(JSON.stringify(await builds.cancel("a1b2"))).not.toContain(SECRET);
   expect(await eventsOf(builds)).not.toContain(SECRET);
 });
