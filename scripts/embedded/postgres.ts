@@ -46,7 +46,7 @@ export async function ensureCluster(
 }
 
 async function isCluster(dataDir: string): Promise<boolean> {
-  const names = await readdir(dataDir).catch((error: unknown) => {
+  const names: string[] = await readdir(dataDir).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return [];
     throw new Error(`the database in ${dataDir} cannot be read (${codeOf(error)}); nothing was changed`);
   });
