@@ -8,6 +8,7 @@ import { checkDatabase, createDatabase, type Database } from "./db/client.ts";
 import { createReleaseRepository } from "./db/release-repository.ts";
 import { createSchematicRepository } from "./db/schematic-repository.ts";
 import { missingTools, runTool } from "./exec/run.ts";
+import { TOOLS_OF_ROLE } from "./exec/tools.ts";
 import { planAsset } from "./imager/plan.ts";
 import { runPlan } from "./imager/run-plan.ts";
 import { openSecureBootKeys } from "./keys/open-keys.ts";
@@ -85,7 +86,7 @@ export async function createRuntime(
     redis: () => redis.ping(),
     store,
     releases,
-    missingTools,
+    missingTools: () => missingTools(TOOLS_OF_ROLE[role]),
     now,
   });
   const evidence = await createEvidenceSide({

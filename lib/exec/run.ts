@@ -1,11 +1,20 @@
 /** The one way to start a program: allow-listed name, argument array, clean environment, own process group. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { access, type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { AppError } from "../errors/app-error.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { findProgram, isExecutable } from "./find-program.ts";
 import { OutputTail } from "./output-tail.ts";
+import {
+  cancelled,
+  noSpaceIn,
+  notInstalled,
+  type ProgramEnd,
+  startFailed,
+  timedOut,
+  toolFailed,
+} from "./tool-errors.ts";
 import { TOOLS, type ToolName } from "./tools.ts";
 
 export interface RunOptions {
@@ -41,19 +50,12 @@ export interface RunToolSettings {
   killGraceMs?: number;
 }
 
-interface Settled {
-  exitCode: number | null;
-  signal: NodeJS.Signals | null;
-}
-
 /** Folders of Debian's tools; /usr/sbin holds mkfs.* and depmod also for accounts that do not have it in PATH. */
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const SETPRIV = "/usr/bin/setpriv";
 const KILL_GRACE_MS = 2_000;
 /** After the program itself has ended: how long a process it left behind may keep the pipes open. */
 const DRAIN_MS = 1_000;
-const TAIL_LINES = 20;
-const NO_SPACE = /no space left on device|disk quota exceeded|\bENOSPC\b|disk full/i;
 
 /**
  * Gives a function that runs allow-listed tools. It rejects with AppError: tool_failed (details: tool, exitCode,
@@ -94,15 +96,13 @@ export function createRunTool(settings: RunToolSettings = {}): RunTool {
 /** The runner with default settings: system folders, HOME in the system's temporary folder. */
 export const runTool: RunTool = createRunTool();
 
-/** Tools that are not installed, each with the Debian package that brings it; empty when all are there. */
-export async function missingTools(path = SYSTEM_PATH): Promise<{ tool: ToolName; package: string }[]> {
-  const names = Object.keys(TOOLS).filter(isToolName);
-  const found = await Promise.all(names.map((tool) => findProgram(path, tool)));
-  return names.filter((_, index) => found[index] === null).map((tool) => ({ tool, package: TOOLS[tool] }));
-}
-
-function isToolName(name: string): name is ToolName {
-  return Object.hasOwn(TOOLS, name);
+/** Those of the tools that are not installed, each with the Debian package that brings it; empty when all are there. */
+export async function missingTools(
+  tools: readonly ToolName[],
+  path = SYSTEM_PATH,
+): Promise<{ tool: ToolName; package: string }[]> {
+  const found = await Promise.all(tools.map((tool) => findProgram(path, tool)));
+  return tools.filter((_, index) => found[index] === null).map((tool) => ({ tool, package: TOOLS[tool] }));
 }
 
 let deathSignal: Promise<string[]> | undefined;
@@ -130,8 +130,7 @@ async function openFiles(
     return input ? { stdin: input, stdout } : { stdout };
   } catch (error) {
     await input?.close();
-    if (error instanceof Error && NO_SPACE.test(error.message)) throw outOfSpace(tool, error.message);
-    throw error;
+    throw noSpaceIn(tool, error) ?? error;
   }
 }
 
@@ -190,7 +189,7 @@ function feed(child: ChildProcess, stdin: RunOptions["stdin"]): void {
  * Resolves when the program has ended and its pipes are drained. A process it left behind would hold the pipes for
  * ever: it gets DRAIN_MS, then the group is killed, and the pipes of one that left the group are closed on our side.
  */
-function ended(child: ChildProcess): Promise<Settled> {
+function ended(child: ChildProcess): Promise<ProgramEnd> {
   return new Promise((resolve, reject) => {
     let drain: NodeJS.Timeout | undefined;
     child.once("error", reject);
@@ -218,73 +217,4 @@ function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   } catch {
     // ESRCH: nobody of the group is left, which is what was wanted.
   }
-}
-
-const cancelled = (tool: ToolName) =>
-  new AppError("cancelled", `${tool} was stopped because the work was cancelled`);
-
-const timedOut = (tool: ToolName, timeoutMs: number, output: string) =>
-  new AppError(
-    "timed_out",
-    `${tool} did not finish within ${Math.round(timeoutMs / 1000)} s and was stopped`,
-    {
-      hint: "Try again when the machine is less busy, or raise BUILD_TIMEOUT.",
-      details: { tool, exitCode: null, signal: "SIGTERM", tail: lastLines(output) },
-    },
-  );
-
-const outOfSpace = (tool: ToolName, output: string) =>
-  new AppError("out_of_space", `${tool} found no space left on the disk`, {
-    hint: "Free space under DATA_DIR, then try again.",
-    details: { tool, tail: lastLines(output) },
-  });
-
-function toolFailed(tool: ToolName, end: Settled, stderr: string, stdout: string): AppError {
-  if (NO_SPACE.test(stderr)) return outOfSpace(tool, stderr);
-  const how = end.signal === null ? `ended with exit code ${end.exitCode}` : `was killed by ${end.signal}`;
-  const tail = lastLines(stderr || stdout);
-  const last = tail.split("\n").at(-1);
-  return new AppError("tool_failed", `${tool} ${how}${last ? `: ${last}` : ""}`, {
-    ...(end.signal === "SIGKILL" ? { hint: "The machine may be out of memory; see the kernel log." } : {}),
-    details: { tool, exitCode: end.exitCode, signal: end.signal, tail },
-  });
-}
-
-const notInstalled = (tool: ToolName) =>
-  new AppError("tool_failed", `${tool} is not installed`, {
-    hint: `Install the Debian package ${TOOLS[tool]}.`,
-    details: { tool, exitCode: null, signal: null, tail: "" },
-    retryable: false,
-  });
-
-/** A program that did not start at all: not executable, or the working folder is gone. */
-async function startFailed(tool: ToolName, cwd: string | undefined, cause: unknown): Promise<AppError> {
-  const details = {
-    tool,
-    exitCode: null,
-    signal: null,
-    tail: cause instanceof Error ? cause.message : String(cause),
-  };
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  if (
-    code === "ENOENT" &&
-    cwd !== undefined &&
-    !(await access(cwd).then(
-      () => true,
-      () => false,
-    ))
-  ) {
-    return new AppError("tool_failed", `${tool} could not start: the folder ${cwd} does not exist`, {
-      details,
-      cause,
-    });
-  }
-  return new AppError("tool_failed", `${tool} could not start (${String(code ?? "unknown reason")})`, {
-    details,
-    cause,
-  });
-}
-
-function lastLines(text: string): string {
-  return text.trimEnd().split("\n").slice(-TAIL_LINES).join("\n").slice(-4096);
 }

@@ -2,9 +2,7 @@
 export const TOOLS = {
   xz: "xz-utils",
   zstd: "zstd",
-  pigz: "pigz",
   tar: "tar",
-  mksquashfs: "squashfs-tools",
   unsquashfs: "squashfs-tools",
   tar2sqfs: "squashfs-tools-ng",
   xorriso: "xorriso",
@@ -21,3 +19,11 @@ export const TOOLS = {
 } as const;
 
 export type ToolName = keyof typeof TOOLS;
+
+const isToolName = (name: string): name is ToolName => Object.hasOwn(TOOLS, name);
+
+/** What each process starts: a web process only unpacks layers of source images, a worker runs everything. */
+export const TOOLS_OF_ROLE: Readonly<Record<"web" | "worker", readonly ToolName[]>> = {
+  web: ["zstd"],
+  worker: Object.keys(TOOLS).filter(isToolName),
+};

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AppError } from "../../lib/errors/app-error.ts";
 import { createRunTool, missingTools, type RunTool, runTool } from "../../lib/exec/run.ts";
 import type { ToolName } from "../../lib/exec/tools.ts";
+import { TOOLS_OF_ROLE } from "../../lib/exec/tools.ts";
 
 let dir: string;
 /** A runner whose "xz" is a shell script: allow-listed name, behaviour of our choice. */
@@ -212,8 +213,9 @@ describe("missingTools", () => {
   it("names the package of everything that is not there", async () => {
     const folder = await mkdtemp(join(dir, "path-"));
     await symlink("/usr/bin/xz", join(folder, "xz"));
-    const missing = await missingTools(folder);
+    const missing = await missingTools(TOOLS_OF_ROLE.worker, folder);
     expect(missing.some((entry) => entry.tool === "xz")).toBe(false);
     expect(missing).toContainEqual({ tool: "mkfs.xfs", package: "xfsprogs" });
+    expect(await missingTools(TOOLS_OF_ROLE.web, folder)).toEqual([{ tool: "zstd", package: "zstd" }]);
   });
 });
