@@ -1,4 +1,4 @@
-/** One JSON line per event on standard output; secrets never appear. */
+/** One JSON line per event on standard output; the values of fields known to hold secrets are left out. */
 import { type Logger, pino } from "pino";
 
 export type { Logger } from "pino";
@@ -13,7 +13,10 @@ export interface LoggerSettings {
   destination?: { write(line: string): void };
 }
 
-/** Field names whose values are never written, at the top and one and two levels down. */
+/**
+ * Field names whose values are never written, down to three levels below the top. The last group are the places where an
+ * embedded machine configuration travels: schematic, recipe, the parameters of a step, and all that holds one of them.
+ */
 const SECRET_FIELDS = [
   "authorization",
   "proxy-authorization",
@@ -26,15 +29,23 @@ const SECRET_FIELDS = [
   "secret",
   "secretAccessKey",
   "privateKey",
-  "embeddedConfiguration",
+  "embeddedMachineConfiguration",
   "embeddedConfig",
+  "embedded-config",
+  "machineConfiguration",
+  "config",
+  "schematicText",
+  "canonical",
+  "parsed",
+  "params",
+  "plan",
 ];
 
 const ADDRESS_FIELDS = ["url", "connectionString", "databaseUrl", "redisUrl"];
 
-/** The paths of fields as pino's redaction wants them: field, *.field, *.*.field. */
+/** The paths of fields as pino's redaction wants them: field, *.field, *.*.field, *.*.*.field. */
 function everywhere(fields: readonly string[]): string[] {
-  return fields.flatMap((field) => [`["${field}"]`, `*["${field}"]`, `*.*["${field}"]`]);
+  return fields.flatMap((field) => [`["${field}"]`, `*["${field}"]`, `*.*["${field}"]`, `*.*.*["${field}"]`]);
 }
 
 /** Many lines at once go out in one write; what waits is written when the process ends, so only SIGKILL loses any. */

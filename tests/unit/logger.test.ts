@@ -1,6 +1,10 @@
 /** Log lines: one JSON object each, with no secret in it. */
 import { expect, it } from "vitest";
+import { canonicalSchematic } from "../../lib/domain/schematic-canonical.ts";
+import { idOfText } from "../../lib/domain/schematic-id.ts";
+import { parseSchematic } from "../../lib/domain/schematic-parse.ts";
 import { createLogger, withoutCredentials } from "../../lib/log/logger.ts";
+import type { StoredSchematic } from "../../lib/services/contracts.ts";
 
 function capture() {
   const lines: string[] = [];
@@ -37,6 +41,22 @@ it("hides secrets at the top, in headers and deeper", () => {
   log.info({ request: { headers: { "set-cookie": "s3cret" } } }, "c");
   expect(lines.join("")).not.toContain("s3cret");
   expect(lines.join("")).toContain("[secret]");
+});
+
+it("hides a machine configuration wherever it travels", () => {
+  const { log, lines } = capture();
+  const schematic = parseSchematic("customization: {embeddedMachineConfiguration: 's3cret'}");
+  const canonical = canonicalSchematic(schematic);
+  const stored: StoredSchematic = { id: idOfText(canonical), canonical, schematic };
+  const recipe = { machineConfiguration: "s3cret", schematicText: canonical };
+  const step = { op: "embedded-config", params: { config: "s3cret" } };
+  const row = { id: "1", plan: { steps: [step] } };
+  for (const fields of [{ schematic }, stored, { stored }, { recipe }, { step }, { row }, { build: { row } }])
+    log.info(fields, "x");
+  expect(canonical).toContain("s3cret");
+  expect(lines).toHaveLength(7);
+  expect(lines.join("")).not.toContain("s3cret");
+  expect(lines.join("")).toContain(stored.id);
 });
 
 it("keeps addresses, without user name and password", () => {
