@@ -1,4 +1,4 @@
-/** Files and folders kept on this machine, named by content: appear whole, are found cheaply, least used go first. */
+/** Files and folders kept on this machine, named by content: whole and unharmed or not there, least used go first. */
 import { randomUUID } from "node:crypto";
 import {
   cp,
@@ -15,11 +15,12 @@ import {
 } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
+import { contentDigest } from "./content-digest.ts";
 
 const metaSchema = z.object({
   shape: z.enum(["file", "tree"]),
   sizeBytes: z.number(),
-  /** Of a file; null until somebody computed it. */
+  /** See contentDigest; what has none was kept by an older version, and is not believed. */
   sha256: z.string().nullable(),
   selinuxLabels: z.record(z.string(), z.string()).exactOptional(),
 });
@@ -45,24 +46,26 @@ const STALE_TEMPORARY_MS = 2 * 3_600_000;
 
 export class LocalCache {
   readonly #options: LocalCacheOptions;
-  readonly #checked = new Set<string>();
+  /** Entries whose bytes this process has read and compared, or is about to. */
+  readonly #checks = new Map<string, Promise<boolean>>();
   #sweeping: Promise<void> | null = null;
 
   constructor(options: LocalCacheOptions) {
     this.#options = options;
   }
 
-  /** The entry, or null. On first use in this process its size is compared with what was written down. */
+  /**
+   * The entry, or null. On first use in this process its bytes are compared with the digest that was written down: a
+   * power cut may have left a file of the right size without its content.
+   */
   async find(name: string): Promise<CacheEntry | null> {
     const dir = this.#place(name);
     const meta = await readMeta(dir);
     if (meta === null) return null;
     const entry = { path: path.join(dir, "data"), meta };
-    if (!this.#checked.has(name) && (await sizeOf(entry.path).catch(() => -1)) !== meta.sizeBytes) {
-      await this.drop(name);
-      return null;
-    }
-    this.#checked.add(name);
+    const check = this.#checks.get(name) ?? this.#check(name, entry);
+    this.#checks.set(name, check);
+    if (!(await check)) return null;
     const now = new Date();
     await utimes(path.join(dir, "meta.json"), now, now).catch(() => undefined);
     return entry;
@@ -74,10 +77,10 @@ export class LocalCache {
     try {
       const data = path.join(temporary, "data");
       await move(source, data);
-      const full = { ...meta, sizeBytes: await sizeOf(data) };
+      const sha256 = meta.sha256 ?? (await contentDigest(data));
+      const full = { ...meta, sha256, sizeBytes: await sizeOf(data) };
       await writeFile(path.join(temporary, "meta.json"), JSON.stringify(full));
-      await this.#publish(temporary, this.#place(name));
-      this.#checked.add(name);
+      if (await this.#publish(temporary, this.#place(name))) this.#checks.set(name, Promise.resolve(true));
       void this.sweep();
       return { path: path.join(this.#place(name), "data"), meta: full };
     } finally {
@@ -85,18 +88,8 @@ export class LocalCache {
     }
   }
 
-  /** Writes down the digest of an entry that was computed after it was kept. */
-  async note(name: string, sha256: string): Promise<void> {
-    const dir = this.#place(name);
-    const meta = await readMeta(dir);
-    if (meta === null) return;
-    const temporary = path.join(dir, `meta.${randomUUID()}`);
-    await writeFile(temporary, JSON.stringify({ ...meta, sha256 }));
-    await rename(temporary, path.join(dir, "meta.json"));
-  }
-
   async drop(name: string): Promise<void> {
-    this.#checked.delete(name);
+    this.#checks.delete(name);
     const trash = await this.temporary();
     await rename(this.#place(name), path.join(trash, "data")).catch(() => undefined);
     await rm(trash, { recursive: true, force: true });
@@ -146,12 +139,24 @@ export class LocalCache {
     return found;
   }
 
-  async #publish(temporary: string, place: string): Promise<void> {
+  async #check(name: string, { path: place, meta }: CacheEntry): Promise<boolean> {
+    if (meta.sha256 !== null && (await contentDigest(place).catch(() => null)) === meta.sha256) return true;
+    if (meta.sha256 !== null)
+      this.#options.onError(new Error(`${name} was damaged on disk and is dropped from the cache`));
+    await this.drop(name);
+    return false;
+  }
+
+  /** False when an entry was there already; the name is content, so it is as good as ours. */
+  async #publish(temporary: string, place: string): Promise<boolean> {
     await mkdir(path.dirname(place), { recursive: true });
-    await rename(temporary, place).catch((error: unknown) => {
-      // The name is content: an entry that is there already is as good as ours.
-      if (!["ENOTEMPTY", "EEXIST"].includes(codeOf(error))) throw error;
-    });
+    return rename(temporary, place).then(
+      () => true,
+      (error: unknown) => {
+        if (["ENOTEMPTY", "EEXIST"].includes(codeOf(error))) return false;
+        throw error;
+      },
+    );
   }
 
   #place(name: string): string {

@@ -1,14 +1,12 @@
 /** Parts that several builds share: on this machine first, in the object store for all machines. */
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { pipeline } from "node:stream/promises";
 import pLimit from "p-limit";
 import { z } from "zod";
 import type { RunTool } from "../exec/run.ts";
 import type { PartCache, Product } from "../imager/types.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { fileDigest } from "./content-digest.ts";
 import type { CacheEntry, LocalCache } from "./local-cache.ts";
 import { packTree, unpackTree } from "./tree-archive.ts";
 
@@ -39,14 +37,12 @@ export interface ClosablePartCache extends PartCache {
 export function createPartCache(options: PartCacheOptions): ClosablePartCache {
   const oneAtATime = pLimit(1);
   const uploads = new Set<Promise<void>>();
-  const verified = new Set<string>();
   return {
     async find(op, key, signal) {
       const name = `${op}/${key}`;
       const local = await options.cache.find(name);
-      if (local !== null && (await isIntact(options, name, local, verified))) return toProduct(local);
+      if (local !== null) return toProduct(local);
       const fetched = await fetchPart(options, name, signal);
-      if (fetched !== null) verified.add(name);
       return fetched === null ? null : toProduct(fetched);
     },
     async keep(op, key, product) {
@@ -54,7 +50,6 @@ export function createPartCache(options: PartCacheOptions): ClosablePartCache {
       const { shape, selinuxLabels } = product;
       const meta = { shape, sha256: null, ...(selinuxLabels === undefined ? {} : { selinuxLabels }) };
       const entry = await options.cache.keep(name, product.path, meta);
-      verified.add(name);
       const upload = oneAtATime(() => uploadPart(options, name, entry)).catch(options.onError);
       uploads.add(upload);
       void upload.finally(() => uploads.delete(upload));
@@ -64,23 +59,6 @@ export function createPartCache(options: PartCacheOptions): ClosablePartCache {
       await Promise.all(uploads);
     },
   };
-}
-
-/** A file is read and hashed once per process; one whose digest was never written down cannot be trusted. */
-async function isIntact(
-  { cache, onError }: PartCacheOptions,
-  name: string,
-  entry: CacheEntry,
-  verified: Set<string>,
-): Promise<boolean> {
-  if (verified.has(name)) return true;
-  if (entry.meta.shape === "tree" || (await hashOf(entry.path)) === entry.meta.sha256) {
-    verified.add(name);
-    return true;
-  }
-  if (entry.meta.sha256 !== null) onError(new Error(`part ${name} was damaged on disk and is dropped`));
-  await cache.drop(name);
-  return false;
 }
 
 async function fetchPart(
@@ -96,7 +74,7 @@ async function fetchPart(
     const { shape, sha256, selinuxLabels } = sidecar;
     const file = path.join(dir, "part");
     if (!(await store.getFile(partKey(name), file, signal))) return null;
-    if ((await hashOf(file)) !== sha256) {
+    if ((await fileDigest(file)) !== sha256) {
       onError(new Error(`part ${name} in the object store does not match its digest and is made anew`));
       return null;
     }
@@ -138,7 +116,6 @@ async function uploadPart(options: PartCacheOptions, name: string, entry: CacheE
     const sidecarFile = path.join(dir, "sidecar");
     await writeFile(sidecarFile, JSON.stringify(sidecar));
     await store.putFile(sidecarKey(name), sidecarFile, { contentType: "application/json" });
-    if (shape === "file") await cache.note(name, sha256);
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
@@ -150,12 +127,6 @@ const sidecarKey = (name: string) => `parts/${name}.json`;
 function toProduct(entry: CacheEntry): Product {
   const { shape, selinuxLabels } = entry.meta;
   return { path: entry.path, shape, ...(selinuxLabels === undefined ? {} : { selinuxLabels }) };
-}
-
-async function hashOf(file: string): Promise<string> {
-  const hash = createHash("sha256");
-  await pipeline(createReadStream(file, { highWaterMark: 1024 * 1024 }), hash);
-  return hash.digest("hex");
 }
 
 function parseJson(text: string): unknown {

@@ -102,6 +102,28 @@ test("damaged bytes are never given out, neither from the store nor from the dis
   expect(await readFile(found?.path ?? "", "utf8")).toBe("good bytes");
 });
 
+test("a tree or an input that lost its bytes at the same size is made anew, also one without a digest", async () => {
+  const tree = async (name: string) => {
+    await mkdir(path.join(dir, name));
+    return path.join(await file(`${name}/f`, "good").then(() => dir), name);
+  };
+  const first = machine("a").cache;
+  const kept = await first.keep("inputs/tree", await tree("t"), { shape: "tree", sha256: null });
+  const input = await first.keep("inputs/file", await file("i", "good"), { shape: "file", sha256: null });
+  expect(await machine("a").cache.find("inputs/tree")).toMatchObject({ path: kept.path });
+  await writeFile(path.join(kept.path, "f"), "\0\0\0\0");
+  await writeFile(input.path, "\0\0\0\0");
+  const second = machine("a").cache;
+  const both = [second.find("inputs/tree"), second.find("inputs/tree")];
+  expect(await Promise.all(both)).toEqual([null, null]);
+  expect(await second.find("inputs/file")).toBeNull();
+  expect(failures).toHaveLength(2);
+  const old = await second.keep("inputs/old", await file("o", "good"), { shape: "file", sha256: null });
+  const meta = path.join(path.dirname(old.path), "meta.json");
+  await writeFile(meta, JSON.stringify({ ...old.meta, sha256: null }));
+  expect(await machine("a").cache.find("inputs/old")).toBeNull();
+});
+
 test("a part whose upload did not end is not there for others", async () => {
   await store.putFile(`parts/fake/${key}`, await file("f", "half"));
   expect(await machine("a").parts.find("fake", key, signal)).toBeNull();
