@@ -195,7 +195,9 @@ test("a list asks each server once, and running builds are found by their assets
   const view = await web.assets.start(queued, { requestId: "r" });
   await web.assets.start(other, { requestId: "r" });
   const leave = [web.waiters.join(view.id), web.waiters.join(view.id)];
-  onTestFinished(() => leave.forEach((one) => one()));
+  onTestFinished(() => {
+    for (const one of leave) one();
+  });
   await vi.waitFor(async () => expect(await web.waiters.count([view.id])).toEqual([2]));
   const asked: string[] = [];
   const noted = <T extends object>(name: string, part: T) =>
