@@ -12,6 +12,7 @@ import type {
   SchematicService,
   TalosctlService,
 } from "./services/contracts.ts";
+import type { OverlayProfiles } from "./services/overlay-profiles.ts";
 import { createRegistryService } from "./services/registry.ts";
 import type { ImageEvidence, RegistryService } from "./services/registry-contracts.ts";
 import { createInstallers } from "./services/registry-installers.ts";
@@ -28,6 +29,8 @@ export interface RegistrySideOptions {
   releases: ReleaseService;
   externalUrl: string;
   dataDir: string;
+  overlayProfiles: OverlayProfiles;
+  installedGrub: Readonly<Record<string, string>>;
   signing: SigningIdentity | null;
   /** Signs new images; without it they are published as they are. */
   evidence?: ImageEvidence;
@@ -44,6 +47,8 @@ export function createRegistrySide(options: RegistrySideOptions): {
   const rows = createRegistryRepository(db);
   const resolve = createAssetResolving({
     ...{ schematics, releases, externalUrl, signing },
+    overlayProfiles: options.overlayProfiles,
+    installedGrub: options.installedGrub,
     planAsset: planInstallerManifest,
   });
   const evidence = options.evidence ?? null;

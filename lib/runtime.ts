@@ -9,6 +9,7 @@ import { createReleaseRepository } from "./db/release-repository.ts";
 import { createSchematicRepository } from "./db/schematic-repository.ts";
 import { missingTools, runTool } from "./exec/run.ts";
 import { TOOLS_OF_ROLE } from "./exec/tools.ts";
+import { readInstalledGrub } from "./imager/grub-modules.ts";
 import { planAsset } from "./imager/plan.ts";
 import { runPlan } from "./imager/run-plan.ts";
 import { openSecureBootKeys } from "./keys/open-keys.ts";
@@ -26,6 +27,7 @@ import type { SchematicService, Services } from "./services/contracts.ts";
 import { createHealthService } from "./services/health.ts";
 import { type FindConfigured, hideSchematics } from "./services/hidden-schematics.ts";
 import { createKeyService } from "./services/keys.ts";
+import { createOverlayProfiles } from "./services/overlay-profiles.ts";
 import { createPxeService } from "./services/pxe.ts";
 import { type ClosableReleaseService, createReleaseService } from "./services/releases.ts";
 import { createSchematicService } from "./services/schematics.ts";
@@ -72,8 +74,12 @@ export async function createRuntime(
   const releases = openReleases(config, base, log);
   const { schematics, usage, findConfigured } = openSchematics(db, log);
   const { externalUrl, externalPxeUrl } = config.http;
+  const boards = {
+    overlayProfiles: createOverlayProfiles(images),
+    installedGrub: await readInstalledGrub(),
+  };
   const resolve = createAssetResolving({
-    ...{ schematics, releases, planAsset, externalUrl },
+    ...{ schematics, releases, planAsset, externalUrl, ...boards },
     signing: keys?.identity ?? null,
   });
   const side = createBuildSide({ db, redis, subscriber, store, prefix, log, now, resolve });
@@ -94,6 +100,7 @@ export async function createRuntime(
   });
   const { registry, talosctl } = createRegistrySide({
     ...{ db, store, images, assets, schematics, releases, externalUrl, dataDir: config.dataDir },
+    ...boards,
     signing: keys?.identity ?? null,
     ...(evidence.images ? { evidence: evidence.images, evidenceIdentity: evidence.identity } : {}),
   });

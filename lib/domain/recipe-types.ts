@@ -49,6 +49,8 @@ export interface Recipe {
   diskSizeBytes: number | null;
   enrollKeys: EnrollKeys;
   includeWellKnownCertificates: boolean;
+  /** Digests of the GRUB modules installed with this factory, by GRUB platform (lib/imager/grub-modules.ts). */
+  installedGrub?: Readonly<Record<string, string>>;
   /** Keys of this factory, only where the profile asks for SecureBoot. */
   signing?: SigningIdentity;
 }

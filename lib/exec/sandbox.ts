@@ -28,7 +28,7 @@ export interface SandboxedProgram {
   signal?: AbortSignal;
 }
 
-/** Where things are inside. Nothing else is there but a minimal /dev. */
+/** Where things are inside. Nothing else is there but a minimal /dev and, where the kernel allows it, a /proc of its own. */
 export const SANDBOX = { program: "/overlay", work: "/work", temporary: "/tmp" } as const;
 
 const MIB = 1024 * 1024;
@@ -58,14 +58,36 @@ export async function runSandboxed(run: RunTool, program: SandboxedProgram): Pro
     work: program.work ?? null,
     workBytes: program.workBytes ?? FILE_BYTES,
   });
-  const [tool, args] = await commandOf(program, isRoot);
   try {
-    return await run(tool, args, runOptions(program, watch));
+    return await start(run, program, isRoot, watch);
   } catch (error) {
     throw explain(error, program, watch.complaint);
   } finally {
     watch.stop();
     if (program.work !== undefined) await takeBack(program.work, isRoot);
+  }
+}
+
+/** False once the kernel has refused: inside containers that hide parts of /proc, no new one may be mounted. */
+let mountsProc = true;
+const PROC_REFUSED = /^bwrap: Can't mount proc/m;
+
+async function start(
+  run: RunTool,
+  program: SandboxedProgram,
+  isRoot: boolean,
+  watch: SandboxWatch,
+): Promise<RunResult> {
+  const withProc = mountsProc;
+  const [tool, args] = await commandOf(program, isRoot);
+  try {
+    return await run(tool, args, runOptions(program, watch));
+  } catch (error) {
+    const tail = error instanceof AppError ? String(error.extra.details?.tail ?? "") : "";
+    if (!withProc || !PROC_REFUSED.test(tail)) throw error;
+    // The program was not started: the sandbox is made before.
+    mountsProc = false;
+    return start(run, program, isRoot, watch);
   }
 }
 
@@ -114,6 +136,7 @@ function innerArguments(program: SandboxedProgram, from: { program: string; work
     ...["--clearenv", "--setenv", "PATH", SANDBOX.program, "--setenv", "HOME", SANDBOX.temporary],
     ...["--setenv", "LC_ALL", "C", "--setenv", "TZ", "UTC", "--hostname", "sandbox"],
     ...["--dev", "/dev", "--remount-ro", "/dev"],
+    ...(mountsProc ? ["--proc", "/proc"] : []),
     ...["--size", String(TEMPORARY_BYTES), "--tmpfs", SANDBOX.temporary],
     ...["--ro-bind", from.program, SANDBOX.program],
     ...(from.work ? ["--bind", from.work, SANDBOX.work] : []),

@@ -13,8 +13,8 @@ export interface IsoDescription {
   weights: string;
   /** Image of the EFI system partition; null for variant grub, which has its own FAT image in the tree. */
   esp: string | null;
-  /** First sectors for USB sticks, for variants with GRUB. */
-  hybridMbr: string;
+  /** First sectors for USB sticks, for variants with GRUB for BIOS; null for those without. */
+  hybridMbr: string | null;
   /** BIOS boot image inside the ISO, for variants with GRUB. */
   elToritoPath: string;
   /** YYYYMMDDhhmmsscc, also the seed of all GPT GUIDs. */
@@ -30,7 +30,7 @@ export interface IsoDescription {
 const escapeGraft = (path: string): string => path.replace(/[\\=]/g, (character) => `\\${character}`);
 
 /** BIOS boot image and the master boot record that starts it from a stick. */
-const bios = ({ elToritoPath, hybridMbr }: IsoDescription): string[] => [
+const bios = (elToritoPath: string, hybridMbr: string): string[] => [
   ...["-b", elToritoPath, "-no-emul-boot", "-boot-load-size", "4", "-boot-info-table", "--grub2-boot-info"],
   ...["--grub2-mbr", hybridMbr],
 ];
@@ -49,10 +49,18 @@ const appendedEsp = (esp: string): string[] => [
   ],
 ];
 
-/** EFI boot from a FAT image inside the tree, and an HFS+ view for old Macs. */
+/** An HFS+ view for old Macs, which have a PC's processor. */
+const HFS_VIEW = ["-hfsplus", "-apm-block-size", "2048", "-hfs-bless-by", "i"].concat(
+  "/System/Library/CoreServices/boot.efi",
+);
+
+/** EFI boot from a FAT image inside the tree. */
 const EFI_IN_TREE = [
-  ...["-hfsplus", "-apm-block-size", "2048", "-hfs-bless-by", "i", "/System/Library/CoreServices/boot.efi"],
-  ...["--efi-boot", "efi.img", "-efi-boot-part", "--efi-boot-image", "--protective-msdos-label"],
+  "--efi-boot",
+  "efi.img",
+  "-efi-boot-part",
+  "--efi-boot-image",
+  "--protective-msdos-label",
 ];
 
 /** Owner root and fixed permissions, whatever the files on disk have. */
@@ -62,12 +70,18 @@ const modes = (folder: string, file: string): string[] => [
 
 function layoutArguments(iso: IsoDescription): string[] {
   const esp = iso.esp ?? "";
+  const forBios = iso.hybridMbr === null ? [] : bios(iso.elToritoPath, iso.hybridMbr);
   switch (iso.variant) {
     case "grub":
-      return [...bios(iso), ...EFI_IN_TREE, ...modes("0555", "0444")];
+      return [
+        ...forBios,
+        ...(iso.hybridMbr === null ? [] : HFS_VIEW),
+        ...EFI_IN_TREE,
+        ...modes("0555", "0444"),
+      ];
     case "hybrid":
       return [
-        ...bios(iso),
+        ...forBios,
         "--protective-msdos-label",
         ...modes("0555", "0444"),
         "-eltorito-alt-boot",

@@ -8,6 +8,7 @@ export const OP_VERSIONS = {
   // boot files
   copy: 1,
   "command-line": 1,
+  "board-command-line": 1,
   extension: 2,
   "schematic-extension": 2,
   "embedded-config": 2,
@@ -20,12 +21,15 @@ export const OP_VERSIONS = {
   "sign-efi": 1,
   enrollment: 1,
   // more boot files
-  "grub-iso": 1,
+  "grub-iso": 2,
   iso: 1,
+  // boards
+  "overlay-options": 1,
+  "overlay-install": 1,
   // disk images
   "disk-esp": 1,
   "boot-image": 1,
-  "grub-core": 1,
+  "grub-core": 2,
   "disk-image": 1,
   qcow2: 1,
   ova: 1,

@@ -40,6 +40,23 @@ export function textsParam(params: Params, name: string): Record<string, string>
   return Object.fromEntries(Object.keys(value).map((key) => [key, textParam(value, key)]));
 }
 
+/** The object under `name`. */
+export function objectParam(params: Params, name: string): Params {
+  const value = params[name];
+  if (value === null || typeof value !== "object" || Array.isArray(value)) throw wrong(name, "an object");
+  return value;
+}
+
+/** The list of texts under `name`. */
+export function textListParam(params: Params, name: string): string[] {
+  const value = params[name];
+  if (!Array.isArray(value)) throw wrong(name, "a list");
+  return value.map((item) => {
+    if (typeof item !== "string") throw wrong(name, "a list of texts");
+    return item;
+  });
+}
+
 /** The list of objects under `name`. */
 export function listParam(params: Params, name: string): Params[] {
   const value = params[name];

@@ -2,8 +2,9 @@
 import { composeCmdline } from "../domain/cmdline.ts";
 import { quirks } from "../domain/quirks.ts";
 import type { Recipe } from "../domain/recipe-types.ts";
-import { AppError, invalidInput } from "../errors/app-error.ts";
+import { invalidInput } from "../errors/app-error.ts";
 import { type PlanBuilder, planBuilder } from "./plan/builder.ts";
+import { planCommandLine } from "./plan/command-line.ts";
 import { planImage } from "./plan/image.ts";
 import { addInitramfs } from "./plan/initramfs.ts";
 import { addKernel } from "./plan/inputs.ts";
@@ -17,17 +18,15 @@ import type { BuildPlan, Json } from "./types.ts";
  * the key. Throws invalid_input for what a release cannot have, not_implemented for what is not built yet.
  */
 export function planAsset(recipe: Recipe): BuildPlan {
-  refuseWhatIsMissing(recipe);
   const b = planBuilder();
   return b.finish(recipe, addAsset(b, recipe));
 }
 
 /**
  * The plan for the installer image of one platform as the registry holds it: the asset is its manifest, with the blobs
- * beside it. Takes recipes of kind installer; refuses what planAsset refuses.
+ * beside it. Takes recipes of kind installer.
  */
 export function planInstallerManifest(recipe: Recipe): BuildPlan {
-  refuseWhatIsMissing(recipe);
   const b = planBuilder();
   return { ...b.finish(recipe, addInstallerManifest(b, recipe)), fileName: "manifest.json" };
 }
@@ -54,7 +53,7 @@ function addAsset(b: PlanBuilder, recipe: Recipe): string {
           hint: "They exist from v1.5.0 on.",
         });
       }
-      return addUki(b, recipe, composeCmdline(recipe), []);
+      return addUki(b, recipe, planCommandLine(b, recipe), []);
     case "iso":
       return addIso(b, recipe);
     case "image":
@@ -74,15 +73,6 @@ const addCopy = (b: PlanBuilder, file: string): string =>
     needs: [file],
     part: false,
   });
-
-const missing = (what: string): AppError =>
-  new AppError("not_implemented", `${what} are not built yet`, { retryable: false });
-
-/** Kernel and command line are the same with and without an overlay, and a kernel the same with and without SecureBoot. */
-function refuseWhatIsMissing({ profile, overlay }: Recipe): void {
-  if (profile.kind === "kernel" || profile.kind === "cmdline") return;
-  if (overlay !== null) throw missing(`images with the board overlay ${overlay.entry.name}`);
-}
 
 /** The plan as it may be shown or logged: an embedded machine configuration is replaced by its length. Keys stay. */
 export function redactPlan(plan: BuildPlan): BuildPlan {

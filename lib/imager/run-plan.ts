@@ -96,7 +96,7 @@ function describe(walk: Walk, id: string): { phase: Phase; title: string } {
   const input = findInput(walk, id);
   if (!input)
     throw new AppError("internal", `the plan names ${id} but does not say what it is`, { retryable: false });
-  const what = input.kind === "image-file" ? `${input.path} of ${input.repository}` : input.repository;
+  const what = "path" in input ? `${input.path} of ${input.repository}` : input.repository;
   return { phase: "fetch", title: `Fetch ${what}` };
 }
 

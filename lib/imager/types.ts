@@ -11,8 +11,10 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type PlanInput =
   /** One regular file of a source image, for example usr/install/amd64/vmlinuz of the imager image. */
   | { id: string; kind: "image-file"; repository: string; digest: string; arch: Arch; path: string }
-  /** The whole flattened tree of a source image (an extension, an overlay). */
-  | { id: string; kind: "image-tree"; repository: string; digest: string; arch: Arch }
+  /** All files below a folder of a source image, for example usr/lib/grub/arm64-efi; an empty tree when there are none. */
+  | { id: string; kind: "image-folder"; repository: string; digest: string; arch: Arch; path: string }
+  /** The whole flattened tree of a source image (an extension, an overlay); "host" is the machine that builds. */
+  | { id: string; kind: "image-tree"; repository: string; digest: string; arch: Arch | "host" }
   /** Configuration and layers of a source image as they are: what an installer is built on. */
   | { id: string; kind: "image-layers"; repository: string; digest: string; arch: Arch };
 

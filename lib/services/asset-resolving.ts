@@ -1,23 +1,27 @@
 /** From the three texts of an asset URL to a plan; every check that needs no work, in the order clients rely on. */
 import { LRUCache } from "lru-cache";
 import { parseAssetPath } from "../domain/asset-path.ts";
-import { resolveRecipe } from "../domain/recipe.ts";
+import { type RecipeRequest, resolveRecipe } from "../domain/recipe.ts";
 import type { Recipe, SigningIdentity } from "../domain/recipe-types.ts";
 import type { Release } from "../domain/release.ts";
 import { versionTag } from "../domain/versions.ts";
 import { AppError, notFound } from "../errors/app-error.ts";
 import type { BuildPlan } from "../imager/types.ts";
 import type { AssetRequest, ReleaseService, ResolvedAsset, SchematicService } from "./contracts.ts";
+import type { OverlayProfiles } from "./overlay-profiles.ts";
 
 const ENTRIES = 2_000;
 /** Characters of plans held at most: a plan may carry a schematic's text and configuration, megabytes each. */
 const CHARACTERS = 32_000_000;
 
 export interface AssetResolvingOptions {
-  schematics: SchematicService;
-  releases: ReleaseService;
+  schematics: Pick<SchematicService, "find">;
+  releases: Pick<ReleaseService, "require">;
   planAsset: (recipe: Recipe) => BuildPlan;
   externalUrl: string;
+  overlayProfiles: OverlayProfiles;
+  /** Digests of the GRUB modules installed here, by platform. */
+  installedGrub: Readonly<Record<string, string>>;
   /** Null when SecureBoot is off. */
   signing: SigningIdentity | null;
 }
@@ -26,7 +30,8 @@ export interface AssetResolvingOptions {
 export function createAssetResolving(
   options: AssetResolvingOptions,
 ): (request: AssetRequest) => Promise<ResolvedAsset> {
-  const { schematics, releases, planAsset, externalUrl, signing } = options;
+  const { schematics, releases, planAsset, externalUrl, signing, installedGrub } = options;
+  const resolve = withBoard(options.overlayProfiles);
   const memory = new LRUCache<string, { release: Release; resolved: ResolvedAsset }>({
     max: ENTRIES,
     maxSize: CHARACTERS,
@@ -44,7 +49,7 @@ export function createAssetResolving(
     const known = memory.get(name);
     // The same release object means the same digests: the plan cannot have changed.
     if (known?.release === release) return known.resolved;
-    const recipe = resolveRecipe({
+    const recipe = await resolve({
       profile,
       version,
       schematic: stored.schematic,
@@ -55,10 +60,21 @@ export function createAssetResolving(
       secureBootEnabled: signing !== null,
       ...(signing === null ? {} : { signing }),
     });
-    const plan = planAsset(recipe);
+    const plan = planAsset({ ...recipe, installedGrub });
     const resolved = { schematicId, version, path, profile, plan, assetKey: plan.key };
     memory.set(name, { release, resolved });
     return resolved;
+  };
+}
+
+/** Everything that can be refused without the overlay's image is; only disk and ISO images depend on its profile. */
+function withBoard(profiles: OverlayProfiles): (request: RecipeRequest) => Promise<Recipe> {
+  return async (request) => {
+    const recipe = resolveRecipe(request);
+    const { kind } = request.profile;
+    if (recipe.overlay === null || (kind !== "image" && kind !== "iso")) return recipe;
+    const profile = await profiles.read(recipe.overlay.entry);
+    return resolveRecipe({ ...request, overlayProfile: profile[kind] });
   };
 }
 

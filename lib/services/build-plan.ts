@@ -30,7 +30,8 @@ const planSchema: z.ZodType<BuildPlan> = z.object({
   inputs: z.array(
     z.discriminatedUnion("kind", [
       z.object({ ...source, kind: z.literal("image-file"), path: z.string() }),
-      z.object({ ...source, kind: z.literal("image-tree") }),
+      z.object({ ...source, kind: z.literal("image-folder"), path: z.string() }),
+      z.object({ ...source, kind: z.literal("image-tree"), arch: z.enum([...ARCHES, "host"]) }),
       z.object({ ...source, kind: z.literal("image-layers") }),
     ]),
   ),

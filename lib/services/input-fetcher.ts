@@ -7,16 +7,18 @@ import { IMAGE_FACTS, type ImageFacts, layerFile } from "../imager/steps/base-im
 import type { BuildPlan, PlanInput, Product, RunPlanOptions } from "../imager/types.ts";
 import { SingleFlight } from "../oci/single-flight.ts";
 import type { SourceImages } from "../oci/types.ts";
+import { archHere } from "./host-arch.ts";
 import type { CacheEntry, LocalCache } from "./local-cache.ts";
 
 export type FetchInput = RunPlanOptions["fetchInput"];
 
 export interface InputFetcherOptions {
-  images: SourceImages;
+  images: Pick<SourceImages, "extract" | "platformManifest" | "blob">;
   cache: LocalCache;
 }
 
-type FileInput = Extract<PlanInput, { kind: "image-file" }>;
+/** Files and folders: read out of an image together. */
+type FileInput = Extract<PlanInput, { kind: "image-file" | "image-folder" }>;
 type TreeInput = Extract<PlanInput, { kind: "image-tree" }>;
 type LayersInput = Extract<PlanInput, { kind: "image-layers" }>;
 
@@ -26,7 +28,8 @@ type LayersInput = Extract<PlanInput, { kind: "image-layers" }>;
  */
 export function createInputFetcher(options: InputFetcherOptions): (plan: BuildPlan) => FetchInput {
   const flights = new SingleFlight<void>();
-  return (plan) => async (input, _dir, signal) => {
+  return (plan) => async (planned, _dir, signal) => {
+    const input = forThisMachine(planned);
     const known = await options.cache.find(entryName(input));
     if (known !== null) return toProduct(known);
     if (input.kind === "image-tree") {
@@ -44,16 +47,28 @@ export function createInputFetcher(options: InputFetcherOptions): (plan: BuildPl
   };
 }
 
+/** "host" becomes the architecture of this machine, so that both have one entry. */
+const forThisMachine = (input: PlanInput): PlanInput =>
+  input.kind === "image-tree" ? { ...input, arch: archHere(input.arch) } : input;
+
 const isSameImage = (other: PlanInput, input: FileInput) =>
-  other.kind === "image-file" && other.digest === input.digest && other.arch === input.arch;
+  (other.kind === "image-file" || other.kind === "image-folder") &&
+  other.digest === input.digest &&
+  other.arch === input.arch;
 
 async function fetchTree({ images, cache }: InputFetcherOptions, input: TreeInput, signal: AbortSignal) {
   const dir = await cache.temporary();
   try {
     const tree = path.join(dir, "tree");
-    const { selinuxLabels } = await images.extract(input.repository, input.digest, input.arch, tree, {
-      signal,
-    });
+    const { selinuxLabels } = await images.extract(
+      input.repository,
+      input.digest,
+      archHere(input.arch),
+      tree,
+      {
+        signal,
+      },
+    );
     await cache.keep(entryName(input), tree, { shape: "tree", sha256: null, selinuxLabels });
   } finally {
     await rm(dir, { recursive: true, force: true });
@@ -104,25 +119,47 @@ async function fetchFiles({ images, cache }: InputFetcherOptions, files: FileInp
   const dir = await cache.temporary();
   try {
     const wanted = new Set(files.map((file) => file.path));
+    const folders = files.filter((file) => file.kind === "image-folder").map((file) => `${file.path}/`);
     const tree = path.join(dir, "tree");
-    const filter = (entry: string) => wanted.has(entry);
+    const filter = (entry: string) => wanted.has(entry) || folders.some((folder) => entry.startsWith(folder));
     await images.extract(first.repository, first.digest, first.arch, tree, { filter, signal });
     for (const file of files) {
       const place = path.join(tree, file.path);
       const info = await lstat(place).catch(() => null);
       // Absent ones are reported by whoever needs them.
-      if (info?.isFile()) await cache.keep(entryName(file), place, { shape: "file", sha256: null });
+      if (file.kind === "image-folder") await keepFolder(cache, file, info?.isDirectory() ? place : null);
+      else if (info?.isFile()) await cache.keep(entryName(file), place, { shape: "file", sha256: null });
     }
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
 }
 
-const KEPT_AS = { "image-tree": "tree", "image-layers": "layers" } as const;
+/** A folder that the image does not have is kept as an empty one. */
+async function keepFolder(cache: LocalCache, file: FileInput, place: string | null): Promise<void> {
+  const empty = place === null ? await cache.temporary() : null;
+  try {
+    if (empty !== null) await mkdir(path.join(empty, "tree"));
+    const source = place ?? path.join(empty ?? "", "tree");
+    await cache.keep(entryName(file), source, { shape: "tree", sha256: null });
+  } finally {
+    if (empty !== null) await rm(empty, { recursive: true, force: true });
+  }
+}
+
+const KEPT_AS = {
+  "image-file": "file",
+  "image-folder": "folder",
+  "image-tree": "tree",
+  "image-layers": "layers",
+} as const;
 
 /** Names hold the digest, not the repository: equal digests are equal bytes wherever they come from. */
 function entryName(input: PlanInput): string {
-  const what = input.kind === "image-file" ? `file:${input.path}` : KEPT_AS[input.kind];
+  const what =
+    input.kind === "image-file" || input.kind === "image-folder"
+      ? `${KEPT_AS[input.kind]}:${input.path}`
+      : KEPT_AS[input.kind];
   const identity = [input.digest, input.arch, what].join("\n");
   return `inputs/${createHash("sha256").update(identity).digest("hex")}`;
 }

@@ -10,6 +10,7 @@ import { digestHex } from "../oci/reference.ts";
 import type { SourceImages } from "../oci/types.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { AssetService, ReadyAsset, ResolvedAsset } from "./contracts.ts";
+import { archHere } from "./host-arch.ts";
 import type { ImageEvidence, RegistryCall } from "./registry-contracts.ts";
 import { blobKey } from "./source-blobs.ts";
 
@@ -100,11 +101,11 @@ async function missingImage(
   asset: ResolvedAsset,
   signal: AbortSignal,
 ): Promise<AppError | null> {
-  const wanted = asset.plan.inputs.filter((input) => input.kind !== "image-file");
+  const wanted = asset.plan.inputs.filter(({ kind }) => kind === "image-tree" || kind === "image-layers");
   const reasons = await Promise.all(
     wanted.map(async ({ repository, digest, arch }) => {
       try {
-        await images.platformManifest(repository, digest, arch, signal);
+        await images.platformManifest(repository, digest, archHere(arch), signal);
         return null;
       } catch (error) {
         if (error instanceof AppError && error.code === "not_found") return error;

@@ -75,6 +75,8 @@ export interface BootWorkshop {
     files: Record<string, string | Buffer | { linkTo: string }>,
     labels?: Record<string, string>,
   ) => Promise<void>;
+  /** A folder of the imager image that is this one. */
+  addFolder: (path: string, from: string) => void;
   /** Builds with the parts of `cache` (a name; equal names share parts). */
   build: (
     recipe: Recipe,
@@ -104,6 +106,9 @@ export async function bootWorkshop(keys: SigningKeys | null = null): Promise<Boo
       await writeTree(path, files);
       trees.set(`siderolabs/${name}`, { path, shape: "tree", selinuxLabels: labels });
     },
+    addFolder: (path, from) => {
+      trees.set(path, { path: from, shape: "tree" });
+    },
     build: (recipe, cache, signal) => shop.buildPlan(planAsset(recipe), cache, signal),
     buildPlan: async (plan, cache = `fresh-${counter}`, signal = new AbortController().signal) => {
       const events: BuildProgress[] = [];
@@ -129,6 +134,9 @@ function findInput(dir: string, trees: Map<string, Product>, input: PlanInput): 
     const { arch, name } = /usr\/install\/(?<arch>[^/]+)\/(?<name>.+)/.exec(input.path)?.groups ?? {};
     const path = name === "vmlinuz" && arch === "arm64" ? "vmlinuz-arm64" : (name ?? "");
     return { path: join(dir, path), shape: "file" };
+  }
+  if (input.kind === "image-folder") {
+    return trees.get(input.path) ?? { path: join(dir, "no-such-folder"), shape: "tree" };
   }
   const tree = trees.get(input.repository);
   if (!tree) throw new Error(`no tree for ${input.repository}`);

@@ -29,7 +29,8 @@ test.each([
 ])("%d plans of %d characters: made %d times", async (others, characters, times) => {
   const made: string[] = [];
   const resolve = createAssetResolving({
-    ...{ schematics, releases, externalUrl: "http://factory.test", signing: null },
+    ...{ schematics, releases, externalUrl: "http://factory.test", signing: null, installedGrub: {} },
+    overlayProfiles: { read: () => Promise.reject(new Error("no board was asked for")) },
     planAsset: ({ schematicId }) => {
       made.push(schematicId);
       const { plan } = fakeAsset(schematicId, [{}]);

@@ -20,6 +20,14 @@ export interface ImageTreeSource {
   id: string;
   repository: string;
   digest: string;
+  /** "host": the variant for the machine that builds, whichever that is; for programs it runs. */
+  arch: Arch | "host";
+}
+
+export interface ImageLayersSource {
+  id: string;
+  repository: string;
+  digest: string;
   arch: Arch;
 }
 
@@ -41,8 +49,10 @@ export interface PlanBuilder {
   imageFile(source: ImageFileSource): string;
   /** The flattened tree of a source image. */
   imageTree(source: ImageTreeSource): string;
+  /** A folder of a source image; empty when the image has no such folder. */
+  imageFolder(source: ImageFileSource): string;
   /** Configuration and layers of a source image, as they are. */
-  imageLayers(source: ImageTreeSource): string;
+  imageLayers(source: ImageLayersSource): string;
   /** A step over things already added. The same id twice must have the same key. */
   step(step: NewStep): string;
   /** Content key of an input or step added before. */
@@ -88,6 +98,12 @@ export function planBuilder(): PlanBuilder {
       const { id, digest, arch } = source;
       if (remember(id, hash({ kind: "image-tree", digest, arch })))
         inputs.set(id, { ...source, kind: "image-tree" });
+      return id;
+    },
+    imageFolder(source) {
+      const { id, digest, arch, path } = source;
+      if (remember(id, hash({ kind: "image-folder", digest, arch, path })))
+        inputs.set(id, { ...source, kind: "image-folder" });
       return id;
     },
     imageLayers(source) {

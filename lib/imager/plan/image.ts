@@ -1,5 +1,5 @@
 /** Plans a disk image: partition images, then the disk, then its format and its compression. */
-import { composeCmdline, wipeArgument } from "../../domain/cmdline.ts";
+import { wipeArgument } from "../../domain/cmdline.ts";
 import { quirks } from "../../domain/quirks.ts";
 import type { Bootloader, Recipe } from "../../domain/recipe-types.ts";
 import { AppError } from "../../errors/app-error.ts";
@@ -11,9 +11,12 @@ import { loaderConf } from "../../formats/loader-conf.ts";
 import type { GrubPlatform } from "../grub-modules.ts";
 import type { Json } from "../types.ts";
 import type { PlanBuilder } from "./builder.ts";
+import { type CommandLine, planCommandLine } from "./command-line.ts";
 import { DISK_GUID, diskPartitions, effectiveBootloader } from "./disk-layout.ts";
+import { addGrubModules, installedGrub } from "./grub.ts";
 import { addInitramfs } from "./initramfs.ts";
 import { addKernel, addSdBoot, addStockInitramfs } from "./inputs.ts";
+import { addOverlayInstall, addOverlayOptions } from "./overlay.ts";
 import { addEnrollment, signingOf } from "./secure-boot.ts";
 import { addUki } from "./uki.ts";
 
@@ -25,12 +28,16 @@ interface DiskFacts {
   bootloader: Bootloader;
   diskBytes: number;
   partitions: GptPartition[];
-  commandLine: string;
+  commandLine: CommandLine;
+  /** Step that asks the board for its disk layout, null without a board. */
+  boardOptions: string | null;
+  /** Step in which the board's overlay writes its files; only disks with GRUB have it. */
+  boardFiles: string | null;
 }
 
 /** Adds all steps of the disk image the recipe describes; gives the id of the last one. */
 export function planImage(b: PlanBuilder, recipe: Recipe): string {
-  const facts = diskFacts(recipe);
+  const facts = diskFacts(b, recipe);
   const disk = addDisk(b, facts);
   const { outFormat } = recipe.profile;
   const converted = addConversion(b, disk, facts);
@@ -38,7 +45,7 @@ export function planImage(b: PlanBuilder, recipe: Recipe): string {
 }
 
 /** Checks what the recipe asks for; errors here are seen before a build is queued. */
-function diskFacts(recipe: Recipe): DiskFacts {
+function diskFacts(b: PlanBuilder, recipe: Recipe): DiskFacts {
   const { profile, bootloader, diskSizeBytes, version } = recipe;
   if (profile.disk === undefined || bootloader === null || diskSizeBytes === null) {
     throw new AppError("internal", "a disk image needs a format, a boot loader and a size", {
@@ -46,22 +53,19 @@ function diskFacts(recipe: Recipe): DiskFacts {
     });
   }
   const loader = effectiveBootloader(bootloader, profile);
-  if (recipe.overlay !== null) throw missing("disk images with a board overlay");
   const partitions = diskPartitions(version, loader);
+  const { overlay } = recipe;
   return {
     recipe,
     bootloader: loader,
     diskBytes: diskSizeBytes,
     partitions,
-    commandLine: composeCmdline(recipe),
+    commandLine: planCommandLine(b, recipe),
+    boardOptions: overlay === null ? null : addOverlayOptions(b, overlay),
+    boardFiles:
+      overlay === null || loader === "sd-boot" ? null : addOverlayInstall(b, overlay, diskSizeBytes),
   };
 }
-
-const missing = (what: string): AppError =>
-  new AppError("not_implemented", `${what} are not built yet`, {
-    hint: "GET /api/v1/releases and the documentation list what this factory builds.",
-    retryable: false,
-  });
 
 function addDisk(b: PlanBuilder, facts: DiskFacts): string {
   const { recipe, bootloader, partitions } = facts;
@@ -73,7 +77,11 @@ function addDisk(b: PlanBuilder, facts: DiskFacts): string {
     contents.push({ partition: "BOOT", need: 1 });
   }
   const bios = bootloader !== "sd-boot" && amd64;
-  if (bios) needs.push(addGrubCore(b, "i386-pc"));
+  if (bios) needs.push(addGrubCore(b, recipe, "i386-pc"));
+  const grub = bios ? needs.length - 1 : null;
+  const place = (step: string): number => needs.push(step) - 1;
+  const entriesOffset = facts.boardOptions === null ? 0 : { need: place(facts.boardOptions) };
+  const prepared = facts.boardFiles === null ? {} : { prepared: place(facts.boardFiles) };
   return b.step({
     id: "disk",
     op: "disk-image",
@@ -83,7 +91,8 @@ function addDisk(b: PlanBuilder, facts: DiskFacts): string {
       diskBytes: facts.diskBytes,
       sectorSize: recipe.sectorSize,
       diskGuid: DISK_GUID,
-      entriesOffset: 0,
+      entriesOffset,
+      ...prepared,
       partitions: partitions.map(({ name, type, guid, attributes, size }) => ({
         name,
         type,
@@ -92,7 +101,7 @@ function addDisk(b: PlanBuilder, facts: DiskFacts): string {
         size,
       })),
       contents,
-      grub: bios ? needs.length - 1 : null,
+      grub,
       meta: metaRecords(facts),
       footer: recipe.profile.disk?.format === "vhd" ? "vhd" : "none",
     },
@@ -120,7 +129,7 @@ function addEsp(b: PlanBuilder, facts: DiskFacts): string {
   const platform = recipe.profile.arch === "amd64" ? "x86_64-efi" : "arm64-efi";
   const grub = bootloader === "grub";
   const needs = grub
-    ? [addGrubCore(b, platform)]
+    ? [addGrubCore(b, recipe, platform)]
     : [addUki(b, recipe, commandLine, ukiProfiles(facts)), addSdBoot(b, recipe)];
   const files: Json[] = grub
     ? [{ path: loaderPath, need: 0 }]
@@ -134,7 +143,12 @@ function addEsp(b: PlanBuilder, facts: DiskFacts): string {
     op: "disk-esp",
     phase: "filesystem",
     title: "Fill the EFI system partition",
-    params: { sizeBytes: partitionBytes(facts, "EFI"), sectorSize: recipe.sectorSize, files },
+    params: {
+      sizeBytes: partitionBytes(facts, "EFI"),
+      sectorSize: recipe.sectorSize,
+      files,
+      ...(facts.boardFiles === null ? {} : { tree: needs.push(facts.boardFiles) - 1 }),
+    },
     needs,
     part: false,
   });
@@ -157,16 +171,13 @@ function enrolledFiles(b: PlanBuilder, recipe: Recipe, needs: string[]): Json[] 
   return [settings(recipe.enrollKeys), ...files];
 }
 
-function ukiProfiles({
-  recipe,
-  commandLine,
-}: DiskFacts): { id: string; title: string; commandLine: string }[] {
+function ukiProfiles({ recipe }: DiskFacts): { id: string; title: string; argument: string }[] {
   if (!quirks(recipe.version).ukiProfiles) return [];
   return [
     {
       id: "reset-maintenance",
       title: "Reset to maintenance mode",
-      commandLine: `${commandLine} ${wipeArgument("image")}`,
+      argument: wipeArgument("image"),
     },
   ];
 }
@@ -174,6 +185,7 @@ function ukiProfiles({
 function addBoot(b: PlanBuilder, facts: DiskFacts): string {
   const { recipe, commandLine } = facts;
   const { version, sectorSize } = recipe;
+  const needs = [addKernel(b, recipe), addInitramfs(b, recipe)];
   return b.step({
     id: "boot",
     op: "boot-image",
@@ -183,21 +195,29 @@ function addBoot(b: PlanBuilder, facts: DiskFacts): string {
       sizeBytes: partitionBytes(facts, "BOOT"),
       sectorSize,
       guid: guidFromLabel("BOOT"),
-      grubConfig: grubDiskConfig({ version, commandLine, resetEntry: quirks(version).resetMenuEntry }),
+      ...grubMenu(version, commandLine.param(needs.length)),
     },
-    needs: [addKernel(b, recipe), addInitramfs(b, recipe)],
+    needs: [...needs, ...commandLine.needs],
     part: false,
   });
 }
 
-function addGrubCore(b: PlanBuilder, platform: GrubPlatform): string {
+/** The menu's text, or what it is made of when the board's arguments are not known yet. */
+function grubMenu(version: string, commandLine: Json): Record<string, Json> {
+  const resetEntry = quirks(version).resetMenuEntry;
+  return typeof commandLine === "string"
+    ? { grubConfig: grubDiskConfig({ version, commandLine, resetEntry }) }
+    : { menu: { version, resetEntry, commandLine } };
+}
+
+function addGrubCore(b: PlanBuilder, recipe: Recipe, platform: GrubPlatform): string {
   return b.step({
     id: `grub-${platform}`,
     op: "grub-core",
     phase: "bootloader",
     title: `Make GRUB's core image for ${platform}`,
-    params: { platform },
-    needs: [],
+    params: { platform, installed: installedGrub(recipe, platform) },
+    needs: [addGrubModules(b, recipe, platform)],
     part: true,
   });
 }

@@ -1,14 +1,14 @@
 /** Adds the installer image of one platform: layers of the base image, the boot files, and a board's overlay. */
-import { composeCmdline, wipeArgument } from "../../domain/cmdline.ts";
+import { wipeArgument } from "../../domain/cmdline.ts";
 import { imageLabels } from "../../domain/image-labels.ts";
 import { quirks } from "../../domain/quirks.ts";
 import type { Recipe } from "../../domain/recipe-types.ts";
-import type { OptionValue } from "../../domain/schematic-types.ts";
-import { emitDocument } from "../../domain/yaml/emit.ts";
 import { AppError } from "../../errors/app-error.ts";
 import type { PlanBuilder } from "./builder.ts";
+import { planCommandLine } from "./command-line.ts";
 import { addInitramfs } from "./initramfs.ts";
 import { addKernel, addSdBoot, addStockInitramfs } from "./inputs.ts";
+import { overlayOptionsText } from "./overlay.ts";
 import { addUki } from "./uki.ts";
 
 /** Adds the image as one file that `docker load` takes; gives its id. */
@@ -91,13 +91,13 @@ function addBootFiles(b: PlanBuilder, recipe: Recipe): { name: string; id: strin
       { name: "vmlinuz", id: addKernel(b, recipe) },
     ];
   }
-  const commandLine = composeCmdline(recipe);
+  const commandLine = planCommandLine(b, recipe);
   const profiles = ukiProfiles
     ? [
         {
           id: "reset-maintenance",
           title: "Reset to maintenance mode",
-          commandLine: `${commandLine} ${wipeArgument("installer")}`,
+          argument: wipeArgument("installer"),
         },
       ]
     : [];
@@ -124,25 +124,9 @@ function addOverlayLayer(b: PlanBuilder, { overlay, profile }: Recipe): string[]
     op: "overlay-layer",
     phase: "installer",
     title: `Pack the files of the board ${entry.name} into a layer`,
-    params: { name: entry.name, options: optionsText(options) },
+    params: { name: entry.name, options: overlayOptionsText(options) },
     needs: [tree],
     part: false,
   });
   return [layer];
-}
-
-function optionsText(options: Record<string, unknown>): string {
-  return Object.keys(options).length === 0 ? "{}\n" : emitDocument(optionMap(options));
-}
-
-function optionMap(record: object): Map<OptionValue, OptionValue> {
-  return new Map(Object.entries(record).map(([key, value]) => [key, optionValue(value)]));
-}
-
-/** Recipes carry options as plain data; whole numbers are written without an exponent. */
-function optionValue(value: unknown): OptionValue {
-  if (typeof value === "number") return Number.isInteger(value) ? BigInt(value) : value;
-  if (value === null || typeof value === "boolean" || typeof value === "string") return value;
-  if (Array.isArray(value)) return value.map(optionValue);
-  return typeof value === "object" ? optionMap(value) : String(value);
 }

@@ -1,10 +1,14 @@
 /** Adds the ISO: which variant a release and a choice of boot loader give, and what it is made of. */
-import { composeCmdline, wipeArgument } from "../../domain/cmdline.ts";
+import type { Arch } from "../../domain/asset.ts";
+import { wipeArgument } from "../../domain/cmdline.ts";
 import { quirks } from "../../domain/quirks.ts";
 import type { Recipe } from "../../domain/recipe-types.ts";
-import { AppError, invalidInput } from "../../errors/app-error.ts";
+import { invalidInput } from "../../errors/app-error.ts";
 import type { IsoVariant } from "../../formats/iso-arguments.ts";
+import type { GrubPlatform } from "../grub-modules.ts";
 import type { PlanBuilder } from "./builder.ts";
+import { planCommandLine } from "./command-line.ts";
+import { addGrubModules, installedGrub } from "./grub.ts";
 import { addInitramfs } from "./initramfs.ts";
 import { addKernel, addSdBoot } from "./inputs.ts";
 import { addEnrollment, signingOf } from "./secure-boot.ts";
@@ -31,19 +35,15 @@ export function isoVariant(recipe: Pick<Recipe, "version" | "profile" | "bootloa
 export function addIso(b: PlanBuilder, recipe: Recipe): string {
   const { version, profile } = recipe;
   const variant = isoVariant(recipe);
-  if (variant === "grub" && profile.arch === "arm64") {
-    throw new AppError("not_implemented", "ISO images for arm64 that boot with GRUB are not built yet", {
-      hint: "From 1.10 on ISO images for arm64 boot with systemd-boot; for older releases use a disk image.",
-      retryable: false,
-    });
-  }
-  const commandLine = composeCmdline(recipe);
+  const commandLine = planCommandLine(b, recipe);
   const signing = signingOf(recipe);
   const needs = [
-    ...(variant === "uefi" ? [] : [addKernel(b, recipe), addInitramfs(b, recipe), addGrubIso(b, variant)]),
+    ...(variant === "uefi"
+      ? []
+      : [addKernel(b, recipe), addInitramfs(b, recipe), addGrubIso(b, recipe, variant)]),
     ...(variant === "grub"
       ? []
-      : [addSdBoot(b, recipe), addUki(b, recipe, commandLine, isoProfiles(recipe, commandLine))]),
+      : [addSdBoot(b, recipe), addUki(b, recipe, commandLine, isoProfiles(recipe))]),
     ...(signing === null ? [] : [addEnrollment(b, recipe, signing)]),
   ];
   return b.step({
@@ -55,28 +55,37 @@ export function addIso(b: PlanBuilder, recipe: Recipe): string {
       version,
       variant,
       arch: profile.arch,
-      commandLine,
+      commandLine: commandLine.param(needs.length),
       enroll: profile.secureboot ? recipe.enrollKeys : "off",
       ...(signing === null ? {} : { keys: true }),
     },
-    needs,
+    needs: [...needs, ...commandLine.needs],
     part: false,
   });
 }
 
-function isoProfiles(recipe: Recipe, commandLine: string): Parameters<typeof addUki>[3] {
+function isoProfiles(recipe: Recipe): Parameters<typeof addUki>[3] {
   if (!quirks(recipe.version).ukiProfiles) return [];
-  return [{ id: "reset", title: "Reset system disk", commandLine: `${commandLine} ${wipeArgument("iso")}` }];
+  return [{ id: "reset", title: "Reset system disk", argument: wipeArgument("iso") }];
 }
 
-function addGrubIso(b: PlanBuilder, variant: IsoVariant): string {
+/** Which GRUB builds an ISO carries: BIOS and EFI for PCs; other machines have no BIOS. */
+function grubPlatforms(variant: IsoVariant, arch: Arch): GrubPlatform[] {
+  if (variant === "hybrid") return ["i386-pc"];
+  return arch === "amd64" ? ["i386-pc", "x86_64-efi"] : ["arm64-efi"];
+}
+
+function addGrubIso(b: PlanBuilder, recipe: Recipe, variant: IsoVariant): string {
+  const platforms = grubPlatforms(variant, recipe.profile.arch);
   return b.step({
     id: "grub-iso",
     op: "grub-iso",
     phase: "bootloader",
     title: "Gather GRUB for the ISO",
-    params: { efi: variant === "grub" },
-    needs: [],
+    params: {
+      platforms: platforms.map((platform) => ({ platform, installed: installedGrub(recipe, platform) })),
+    },
+    needs: platforms.map((platform) => addGrubModules(b, recipe, platform)),
     part: true,
   });
 }

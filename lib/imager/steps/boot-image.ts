@@ -1,12 +1,14 @@
 /** Step boot-image: the BOOT partition as an XFS image with kernel, initramfs and GRUB menu, made without mounting. */
 import { open, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { grubDiskConfig } from "../../formats/grub-disk-config.ts";
 import { type ProtoNode, protofile } from "../../formats/protofile.ts";
 import { xfsTimePatches } from "../../formats/xfs-normalize.ts";
 import { SOURCE_DATE_EPOCH } from "../epoch.ts";
 import { readBytes } from "../pack/chunks.ts";
-import { need, numberParam, textParam } from "../params.ts";
+import { flagParam, need, numberParam, objectParam, textParam } from "../params.ts";
 import type { StepFunction } from "../types.ts";
+import { commandLineParam } from "./command-line.ts";
 
 /** Sources are named relative to the step's folder: the format has no quoting, a path with a blank would break it. */
 const TREE: ProtoNode[] = [
@@ -30,13 +32,16 @@ const TREE: ProtoNode[] = [
 /** Features GRUB 2.06 can read and mkfs.xfs 6.1 knows; docs/disk-images.md compares them with newer profiles. */
 const FEATURES = "bigtime=1,inobtcount=1,reflink=1,rmapbt=0,finobt=1,crc=1";
 
-/** Params: sizeBytes, sectorSize, guid, grubConfig. Needs: kernel, initramfs. */
+/**
+ * Params: sizeBytes, sectorSize, guid, and grubConfig (text) or menu { version, resetEntry, commandLine }. Needs: kernel,
+ * initramfs, then what commandLineParam names.
+ */
 export const bootImage: StepFunction = async (params, needs, ctx) => {
   const image = join(ctx.dir, "boot.img");
   const sectorSize = numberParam(params, "sectorSize");
   await symlink(need(needs, 0).path, join(ctx.dir, "kernel"));
   await symlink(need(needs, 1).path, join(ctx.dir, "initramfs"));
-  await writeFile(join(ctx.dir, "grub.cfg"), textParam(params, "grubConfig"));
+  await writeFile(join(ctx.dir, "grub.cfg"), await grubConfigOf(params, needs));
   await writeFile(join(ctx.dir, "proto"), protofile(TREE));
   await writeFile(image, "");
   await truncate(image, numberParam(params, "sizeBytes"));
@@ -48,6 +53,19 @@ export const bootImage: StepFunction = async (params, needs, ctx) => {
   await fixTimes(image);
   return { path: image, shape: "file" };
 };
+
+async function grubConfigOf(
+  params: Parameters<StepFunction>[0],
+  needs: Parameters<StepFunction>[1],
+): Promise<string> {
+  if (params.menu === undefined) return textParam(params, "grubConfig");
+  const menu = objectParam(params, "menu");
+  return grubDiskConfig({
+    version: textParam(menu, "version"),
+    resetEntry: flagParam(menu, "resetEntry"),
+    commandLine: await commandLineParam(menu, needs),
+  });
+}
 
 /** mkfs.xfs 6.1 stamps every inode with the time of the run; everything else it writes is the same each time. */
 async function fixTimes(image: string): Promise<void> {

@@ -4,22 +4,27 @@ import { dirname, join } from "node:path";
 import { EPOCH_ENVIRONMENT } from "../epoch.ts";
 import { listParam, need, numberParam, textParam } from "../params.ts";
 import type { Product, StepFunction } from "../types.ts";
+import { boardFiles, copyBoardFiles, NO_BOARD, requireRoom } from "./board-files.ts";
 
 /**
  * Params: sizeBytes, sectorSize (512 or 4096) and files, a list of { path, need, member } or { path, text }; a file's
  * content is the product number `need` (its `member` when that is a folder), or the text. Folders are made in the order in which paths mention them. mtools takes
- * its clock from the environment, so dates inside the file system are fixed.
+ * its clock from the environment, so dates inside the file system are fixed. `tree`, the number of a product of the step
+ * overlay-install, adds the files of a board; where it has a file of the same name as one of ours, the board's is taken.
  */
 export const diskEsp: StepFunction = async (params, needs, ctx) => {
   const image = join(ctx.dir, "esp.img");
-  const files = listParam(params, "files");
+  const board =
+    params.tree === undefined ? NO_BOARD : await boardFiles(need(needs, numberParam(params, "tree")));
+  const files = listParam(params, "files").filter((file) => !board.has(textParam(file, "path")));
   const sectorSize = numberParam(params, "sectorSize");
   const options = { env: EPOCH_ENVIRONMENT, signal: ctx.signal };
   await writeFile(image, "");
   await truncate(image, numberParam(params, "sizeBytes"));
   const sector = sectorSize === 512 ? [] : ["-S", String(sectorSize)];
   await ctx.run("mkfs.vfat", ["-F", "32", "-n", "EFI", "--invariant", ...sector, image], options);
-  const folders = foldersOf(files.map((file) => textParam(file, "path")));
+  requireRoom(board, numberParam(params, "sizeBytes"));
+  const folders = foldersOf([...files.map((file) => textParam(file, "path")), ...board.paths]);
   await ctx.run("mmd", ["-i", image, ...folders.map((folder) => `::/${folder}`)], options);
   for (const [index, file] of files.entries()) {
     const path = textParam(file, "path");
@@ -27,19 +32,20 @@ export const diskEsp: StepFunction = async (params, needs, ctx) => {
     await ctx.run("mcopy", ["-Q", "-i", image, source, `::/${path}`], options);
     ctx.progress(Math.round((100 * (index + 1)) / files.length), path);
   }
+  await copyBoardFiles(board, image, folders, options, ctx);
   return { path: image, shape: "file" };
 };
 
-/** Parent folders of the paths, each once, every folder after the one it lies in. */
+/** Parent folders of the paths, each once (in the first spelling), every folder after the one it lies in. */
 function foldersOf(paths: readonly string[]): string[] {
-  const folders = new Set<string>();
+  const folders = new Map<string, string>();
   const add = (folder: string): void => {
-    if (folder === "." || folders.has(folder)) return;
+    if (folder === "." || folders.has(folder.toLowerCase())) return;
     add(dirname(folder));
-    folders.add(folder);
+    folders.set(folder.toLowerCase(), folder);
   };
   for (const path of paths) add(dirname(path));
-  return [...folders];
+  return [...folders.values()];
 }
 
 async function contentOf(

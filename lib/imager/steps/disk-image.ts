@@ -8,8 +8,11 @@ import { patchedBootImage, patchedCoreImage } from "../../formats/grub-bios.ts";
 import { fixedVhdFooter } from "../../formats/vhd.ts";
 import { SOURCE_DATE_EPOCH } from "../epoch.ts";
 import { dataExtents } from "../pack/segments.ts";
-import { choiceParam, listParam, need, numberParam, textParam } from "../params.ts";
+import { choiceParam, listParam, need, numberParam, objectParam, textParam } from "../params.ts";
 import type { Json, Product, StepContext, StepFunction } from "../types.ts";
+import { requireInGap } from "./board-gap.ts";
+import { BOARD_DISK } from "./overlay-install.ts";
+import { readOverlayOptions } from "./overlay-options.ts";
 
 const COPY_BYTES = 4 * 1024 * 1024;
 const ZERO = Buffer.alloc(64 * 1024);
@@ -17,17 +20,23 @@ const ZERO = Buffer.alloc(64 * 1024);
 type Params = Record<string, Json>;
 
 /**
- * Params: diskBytes, sectorSize, diskGuid, entriesOffset, partitions (as GptPartition), contents (a list of
+ * Params: diskBytes, sectorSize, diskGuid, entriesOffset (sectors, or { need } with a board's answer), partitions (as GptPartition), contents (a list of
  * { partition, need }), grub (number of the need with the BIOS images, or null), meta (records, or null to leave the
- * partition zero), footer ("none" or "vhd"). Needs: partition images and the BIOS images.
+ * partition zero), footer ("none" or "vhd"), prepared (number of the need with a board's disk; missing without).
+ * Needs: partition images, the BIOS images, what the board wrote.
  */
 export const diskImage: StepFunction = async (params, needs, ctx) => {
-  const disk = diskOf(params);
+  const disk = await diskOf(params, needs);
   const layout = gptLayout(disk);
   const path = join(ctx.dir, "disk.raw");
   const file = await open(path, "w+");
   try {
     await file.truncate(disk.diskBytes);
+    if (params.prepared !== undefined) {
+      const board = join(need(needs, numberParam(params, "prepared")).path, BOARD_DISK);
+      await requireInGap(board, layout, ctx);
+      await copySparse(board, file, 0, ctx);
+    }
     for (const content of listParam(params, "contents")) {
       const offset = partitionOffset(layout, textParam(content, "partition"));
       await copySparse(need(needs, numberParam(content, "need")).path, file, offset, ctx);
@@ -47,12 +56,12 @@ export const diskImage: StepFunction = async (params, needs, ctx) => {
   return { path, shape: "file" };
 };
 
-function diskOf(params: Params): GptDisk {
+async function diskOf(params: Params, needs: readonly Product[]): Promise<GptDisk> {
   return {
     guid: textParam(params, "diskGuid"),
     diskBytes: numberParam(params, "diskBytes"),
     sectorSize: numberParam(params, "sectorSize"),
-    entriesOffset: numberParam(params, "entriesOffset"),
+    entriesOffset: await entriesOffset(params, needs),
     partitions: listParam(params, "partitions").map((partition) => ({
       name: textParam(partition, "name"),
       type: textParam(partition, "type"),
@@ -61,6 +70,12 @@ function diskOf(params: Params): GptDisk {
       size: partition.size === "rest" ? "rest" : numberParam(partition, "size"),
     })),
   };
+}
+
+async function entriesOffset(params: Params, needs: readonly Product[]): Promise<number> {
+  if (typeof params.entriesOffset === "number") return params.entriesOffset;
+  const index = numberParam(objectParam(params, "entriesOffset"), "need");
+  return (await readOverlayOptions(need(needs, index))).offset;
 }
 
 const metaRecord = (record: Params): MetaRecord => ({

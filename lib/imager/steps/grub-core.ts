@@ -1,11 +1,9 @@
 /** Step grub-core: GRUB's core image for BIOS or UEFI with every module it needs inside. */
 import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type GrubPlatform, grubModules } from "../grub-modules.ts";
-import { choiceParam } from "../params.ts";
+import { GRUB_PLATFORMS, grubModules } from "../grub-modules.ts";
+import { choiceParam, optionalTextParam } from "../params.ts";
 import type { StepFunction } from "../types.ts";
-
-const PLATFORMS = ["i386-pc", "x86_64-efi", "arm64-efi"] as const satisfies readonly GrubPlatform[];
 
 /** GRUB looks for its menu on the third GPT partition of the first disk. */
 const PREFIX = "(hd0,gpt3)/grub";
@@ -15,12 +13,14 @@ const MODULES =
 const BIOS_MODULES = ["biosdisk", "part_msdos"];
 
 /**
- * Params: platform. For i386-pc the product is a folder with boot.img and core.img, both without addresses; for the
- * EFI platforms it is the EFI program.
+ * Params: platform, installed (digest of the modules installed here, or null). Needs: the release's own modules. For
+ * i386-pc the product is a folder with boot.img and core.img, both without addresses; for the EFI platforms it is the
+ * EFI program.
  */
-export const grubCore: StepFunction = async (params, _needs, ctx) => {
-  const platform = choiceParam(params, "platform", PLATFORMS);
-  const modules = await grubModules(platform);
+export const grubCore: StepFunction = async (params, needs, ctx) => {
+  const platform = choiceParam(params, "platform", GRUB_PLATFORMS);
+  const installed = optionalTextParam(params, "installed");
+  const modules = await grubModules(platform, needs[0]?.path ?? null, installed);
   const folder = join(ctx.dir, "grub");
   await mkdir(folder);
   const bios = platform === "i386-pc";

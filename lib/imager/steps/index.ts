@@ -3,7 +3,7 @@ import type { OpName } from "../ops.ts";
 import type { StepFunction } from "../types.ts";
 import { bankDigestsStep } from "./bank-digests.ts";
 import { bootImage } from "./boot-image.ts";
-import { commandLineStep } from "./command-line.ts";
+import { boardCommandLineStep, commandLineStep } from "./command-line.ts";
 import { copyStep } from "./copy.ts";
 import { diskEsp } from "./disk-esp.ts";
 import { diskImage } from "./disk-image.ts";
@@ -18,7 +18,9 @@ import { isoStep } from "./iso.ts";
 import { embeddedConfigStep, schematicExtensionStep } from "./made-extensions.ts";
 import { moduleIndexStep } from "./module-index.ts";
 import { ova } from "./ova.ts";
+import { overlayInstallStep } from "./overlay-install.ts";
 import { overlayLayerStep } from "./overlay-layer.ts";
+import { overlayOptionsStep } from "./overlay-options.ts";
 import { packed, packedPart } from "./packed.ts";
 import { qcow2 } from "./qcow2.ts";
 import { signEfiStep } from "./sign-efi.ts";
@@ -29,6 +31,7 @@ import { ukiStep } from "./uki.ts";
 export const STEPS: Readonly<Record<OpName, StepFunction>> = {
   copy: copyStep,
   "command-line": commandLineStep,
+  "board-command-line": boardCommandLineStep,
   extension: extensionStep,
   "schematic-extension": schematicExtensionStep,
   "embedded-config": embeddedConfigStep,
@@ -41,6 +44,8 @@ export const STEPS: Readonly<Record<OpName, StepFunction>> = {
   enrollment: enrollmentStep,
   "grub-iso": grubIsoStep,
   iso: isoStep,
+  "overlay-options": overlayOptionsStep,
+  "overlay-install": overlayInstallStep,
   "disk-esp": diskEsp,
   "boot-image": bootImage,
   "grub-core": grubCore,

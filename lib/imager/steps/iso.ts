@@ -9,9 +9,9 @@ import { ISO_VARIANTS, xorrisoArguments } from "../../formats/iso-arguments.ts";
 import { isoGrubConfig, isoVolumeId } from "../../formats/iso-texts.ts";
 import { loaderConf } from "../../formats/loader-conf.ts";
 import { EPOCH_ENVIRONMENT, ISO_DATE, SOURCE_DATE_EPOCH } from "../epoch.ts";
-import { grubModules } from "../grub-modules.ts";
 import { choiceParam, need, textParam } from "../params.ts";
 import type { Product, StepContext, StepFunction } from "../types.ts";
+import { commandLineParam } from "./command-line.ts";
 import { SIGNING_CERTIFICATE } from "./enrollment.ts";
 import { type EspFile, writeIsoEsp } from "./esp-image.ts";
 import { GRUB_ELTORITO, GRUB_HYBRID_MBR } from "./grub-platforms.ts";
@@ -32,7 +32,7 @@ export const isoStep: StepFunction = async (params, needs, ctx) => {
   const variant = choiceParam(params, "variant", ISO_VARIANTS);
   const grafts: EspFile[] = [];
   if (variant !== "uefi")
-    grafts.push(...(await grubFiles(textParam(params, "commandLine"), version, needs, ctx)));
+    grafts.push(...(await grubFiles(await commandLineParam(params, needs), version, needs, ctx)));
   let esp: string | null = null;
   if (variant !== "grub") {
     const loader = variant === "uefi" ? needs : needs.slice(3);
@@ -43,6 +43,7 @@ export const isoStep: StepFunction = async (params, needs, ctx) => {
     grafts.push(files.sdBoot, files.uki, ...files.others);
   }
   const out = join(ctx.dir, "image.iso");
+  const forBios = variant === "hybrid" || (variant === "grub" && params.arch === "amd64");
   const named = quirks(version).isoLabel;
   await ctx.run(
     "xorriso",
@@ -52,7 +53,7 @@ export const isoStep: StepFunction = async (params, needs, ctx) => {
       grafts,
       weights: await writeWeights(grafts, ctx),
       esp,
-      hybridMbr: variant === "uefi" ? "" : join(await grubModules("i386-pc"), GRUB_HYBRID_MBR),
+      hybridMbr: forBios ? join(need(needs, 2).path, "boot", GRUB_HYBRID_MBR) : null,
       elToritoPath: GRUB_ELTORITO,
       date: ISO_DATE,
       epoch: SOURCE_DATE_EPOCH,

@@ -1,13 +1,13 @@
 /** Step "overlay-layer": what an installer needs of a board overlay, as one layer. */
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { AppError } from "../../errors/app-error.ts";
 import type { LayerMember } from "../pack/layer.ts";
 import { need, textParam } from "../params.ts";
 import type { StepFunction } from "../types.ts";
 import { copyFollowing } from "./copy-following.ts";
 import { resolveInside } from "./file-tree.ts";
 import { makeLayerPart } from "./layer-part.ts";
+import { findInstaller } from "./overlay-program.ts";
 
 const PERMISSIONS = 0o7777;
 
@@ -18,14 +18,7 @@ const PERMISSIONS = 0o7777;
 export const overlayLayerStep: StepFunction = async (params, needs, ctx) => {
   const root = need(needs, 0).path;
   const name = textParam(params, "name");
-  const installer = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(name)
-    ? await resolveInside(root, `installers/${name}`)
-    : null;
-  if (installer === null) {
-    throw new AppError("not_found", `the overlay image has no installer for the board ${name}`, {
-      retryable: false,
-    });
-  }
+  const installer = await findInstaller(root, name);
   const options = new TextEncoder().encode(textParam(params, "options"));
   return makeLayerPart(
     [

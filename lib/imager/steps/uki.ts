@@ -10,6 +10,7 @@ import { type UkiDescription, type UkiSection, ukiSections } from "../../formats
 import { SOURCE_DATE_EPOCH } from "../epoch.ts";
 import { listParam, need, textParam } from "../params.ts";
 import type { StepFunction } from "../types.ts";
+import { commandLineParam } from "./command-line.ts";
 import { measuredSignatures } from "./measured-signatures.ts";
 import { requireKeys, signInPlace } from "./signing.ts";
 import { type Piece, readPiece, writePieces } from "./write-pieces.ts";
@@ -20,14 +21,14 @@ const STUB_HEAD_BYTES = 64 * 1024;
 
 /**
  * Params: version, commandLine, profiles; certificate and pcrKey when the image is to be signed.
- * Needs: stub, kernel, initramfs; then, to sign, digests of kernel and initramfs.
+ * Needs: stub, kernel, initramfs; then, to sign, digests of kernel and initramfs; then what commandLineParam names.
  */
 export const ukiStep: StepFunction = async (params, needs, ctx) => {
   const stub = need(needs, 0).path;
   const files = { kernel: need(needs, 1).path, initramfs: need(needs, 2).path };
   const keys = params.certificate === undefined ? null : requireKeys(params, ctx);
   const sections = ukiSections({
-    ...(await describe(params, files.kernel)),
+    ...(await describe(params, needs)),
     pcrPublicKey: keys?.pcr.publicKeyPem ?? null,
   });
   const stubHead = await readPiece(stub, 0, STUB_HEAD_BYTES);
@@ -51,19 +52,21 @@ export const ukiStep: StepFunction = async (params, needs, ctx) => {
 
 async function describe(
   params: Parameters<StepFunction>[0],
-  kernel: string,
+  needs: Parameters<StepFunction>[1],
 ): Promise<Omit<UkiDescription, "pcrPublicKey">> {
   const version = textParam(params, "version");
   return {
     osRelease: osRelease(NAME, version),
-    commandLine: textParam(params, "commandLine"),
-    kernelRelease: kernelRelease(await readPiece(kernel, 0, KERNEL_HEAD_BYTES)),
+    commandLine: await commandLineParam(params, needs),
+    kernelRelease: kernelRelease(await readPiece(need(needs, 1).path, 0, KERNEL_HEAD_BYTES)),
     hasProfiles: quirks(version).ukiProfiles,
-    profiles: listParam(params, "profiles").map((profile) => ({
-      id: textParam(profile, "id"),
-      title: textParam(profile, "title"),
-      commandLine: textParam(profile, "commandLine"),
-    })),
+    profiles: await Promise.all(
+      listParam(params, "profiles").map(async (profile) => ({
+        id: textParam(profile, "id"),
+        title: textParam(profile, "title"),
+        commandLine: await commandLineParam(profile, needs),
+      })),
+    ),
   };
 }
 

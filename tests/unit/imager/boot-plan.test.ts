@@ -66,11 +66,6 @@ describe("what is refused", () => {
     }
   });
 
-  it("answers not_implemented naming overlays", () => {
-    const overlay = { entry: { name: "rpi_generic", image: "x", ref: "x", digest: "sha256:0" }, options: {} };
-    expect(() => planAsset(bootRecipe("iso", { overlay }))).toThrow("board overlay rpi_generic");
-  });
-
   it("plans the command line and the kernel with SecureBoot or an overlay, whose bytes do not depend on them", () => {
     const overlay = { entry: { name: "rpi_generic", image: "x", ref: "x", digest: "sha256:0" }, options: {} };
     expect(planAsset(bootRecipe("kernel", { overlay })).key).toBe(planAsset(bootRecipe("kernel")).key);
