@@ -60,7 +60,7 @@ function toConfig(
   servers: { database: string; redis: string },
   environment: Environment,
 ): Config {
-  const port = settings.PORT ?? 3000;
+  const port = settings.PORT;
   const externalUrl = settings.EXTERNAL_URL ?? `http://localhost:${port}`;
   const dataDir = dataDirOf(settings, environment);
   return {
@@ -68,7 +68,7 @@ function toConfig(
     development: environment.variables.NODE_ENV === "development",
     appDir: environment.workingFolder,
     http: {
-      host: settings.HOST ?? "0.0.0.0",
+      host: settings.HOST,
       port,
       externalUrl,
       externalPxeUrl: settings.EXTERNAL_PXE_URL ?? externalUrl,
@@ -81,18 +81,18 @@ function toConfig(
     build: {
       engine: "native",
       concurrency: settings.BUILD_CONCURRENCY ?? environment.cores,
-      timeoutMs: settings.BUILD_TIMEOUT ?? 20 * 60_000,
+      timeoutMs: settings.BUILD_TIMEOUT,
     },
     ociSigningKey: toOciSigningKey(settings, dataDir, environment),
     secureBoot: toSecureBoot(settings, dataDir, environment),
     metricsPort: settings.METRICS_PORT ?? null,
-    logLevel: settings.LOG_LEVEL ?? "info",
+    logLevel: settings.LOG_LEVEL,
   };
 }
 
 /** Absolute folder of everything the factory keeps on this machine. */
 export function dataDirOf(settings: Settings, environment: Environment): string {
-  return resolve(environment.workingFolder, settings.DATA_DIR ?? "data");
+  return resolve(environment.workingFolder, settings.DATA_DIR);
 }
 
 function toStorage(settings: Settings, dataDir: string): Config["storage"] {
@@ -103,7 +103,7 @@ function toStorage(settings: Settings, dataDir: string): Config["storage"] {
     kind: "s3",
     endpoint: settings.S3_ENDPOINT ?? null,
     bucket: settings.S3_BUCKET,
-    region: settings.S3_REGION ?? "us-east-1",
+    region: settings.S3_REGION,
     accessKeyId: settings.S3_ACCESS_KEY_ID ?? null,
     secretAccessKey: settings.S3_SECRET_ACCESS_KEY ?? null,
     forcePathStyle: settings.S3_FORCE_PATH_STYLE ?? settings.S3_ENDPOINT !== undefined,
@@ -139,16 +139,16 @@ function toSecureBoot(settings: Settings, dataDir: string, environment: Environm
 export const createdKeysFolder = (dataDir: string): string => join(dataDir, "keys", "secureboot");
 
 function toSource(settings: Settings, environment: Environment): Config["source"] {
-  const verify = settings.SOURCE_VERIFY ?? { kind: "off" as const };
+  const verify = settings.SOURCE_VERIFY;
   return {
-    registry: settings.SOURCE_REGISTRY ?? "https://ghcr.io",
-    publicName: settings.SOURCE_PUBLIC_NAME ?? "ghcr.io",
+    registry: settings.SOURCE_REGISTRY,
+    publicName: settings.SOURCE_PUBLIC_NAME,
     username: settings.SOURCE_USERNAME ?? null,
     password: settings.SOURCE_PASSWORD ?? null,
     verify:
       verify.kind === "key" ? { kind: "key", file: resolve(environment.workingFolder, verify.file) } : verify,
-    refreshMs: settings.SOURCE_REFRESH ?? 15 * 60_000,
-    minVersion: settings.MIN_TALOS_VERSION ?? "1.2.0",
+    refreshMs: settings.SOURCE_REFRESH,
+    minVersion: settings.MIN_TALOS_VERSION,
     brokenVersions: settings.BROKEN_TALOS_VERSIONS ?? [],
   };
 }

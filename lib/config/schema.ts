@@ -25,8 +25,8 @@ export const GROUPS = {
 
 export interface LeafMeta {
   group: keyof typeof GROUPS;
-  /** What holds when the variable is not set, for people. */
-  default: string;
+  /** What holds when the variable is not set, in words; left out where the schema itself has the default. */
+  default?: string;
   /** True: also read from the file named by NAME_FILE, never logged. */
   secret?: boolean;
   /** Known already, but nothing uses it yet; setting it is a warning. */
@@ -46,16 +46,15 @@ const imageHost = /^[A-Za-z0-9.-]+(:\d{1,5})?(\/[A-Za-z0-9._-]+)*$/;
 const bucketName = /^[A-Za-z0-9][A-Za-z0-9.-]{1,62}$/;
 const anything = /\S/;
 
-/** Keys are the names of the variables. All are optional: what is missing has a default or comes from `npm start`. */
+/**
+ * Keys are the names of the variables. All are optional: what is missing has a default or comes from `npm start`.
+ * Defaults that are values stand here as text (`prefault`), read like any other and shown in the documents as they are.
+ */
 export const settingsSchema = z.object({
-  PORT: leaf(
-    wholeNumber(1, 65_535).optional(),
-    { group: "web", default: "3000" },
-    "Port the web process listens on.",
-  ),
+  PORT: leaf(wholeNumber(1, 65_535).prefault("3000"), { group: "web" }, "Port the web process listens on."),
   HOST: leaf(
-    textLike("a host name or address", host).optional(),
-    { group: "web", default: "0.0.0.0" },
+    textLike("a host name or address", host).prefault("0.0.0.0"),
+    { group: "web" },
     "Address the web process listens on.",
   ),
   EXTERNAL_URL: leaf(
@@ -69,8 +68,8 @@ export const settingsSchema = z.object({
     "Base used inside PXE scripts. May be plain http for firmware that knows no TLS.",
   ),
   DATA_DIR: leaf(
-    textLike("a folder", anything).optional(),
-    { group: "data", default: "./data" },
+    textLike("a folder", anything).prefault("./data"),
+    { group: "data" },
     "Folder for the embedded Postgres and Redis, the directory store, scratch space and keys.",
   ),
   DATABASE_URL: leaf(
@@ -99,8 +98,8 @@ export const settingsSchema = z.object({
     "Bucket for artifacts; made at start when it is missing and the keys allow that.",
   ),
   S3_REGION: leaf(
-    textLike("a region", anything).optional(),
-    { group: "storage", default: "us-east-1" },
+    textLike("a region", anything).prefault("us-east-1"),
+    { group: "storage" },
     "Region of the bucket.",
   ),
   S3_ACCESS_KEY_ID: leaf(
@@ -119,13 +118,13 @@ export const settingsSchema = z.object({
     "Put the bucket into the path instead of the host name; most servers other than Amazon's want that.",
   ),
   SOURCE_REGISTRY: leaf(
-    webAddress({ path: true }).optional(),
-    { group: "source", default: "https://ghcr.io" },
+    webAddress({ path: true }).prefault("https://ghcr.io"),
+    { group: "source" },
     "Registry that Talos releases are read from. http:// means plain; may carry a path prefix (proxy caches).",
   ),
   SOURCE_PUBLIC_NAME: leaf(
-    textLike("a registry name like ghcr.io", imageHost).optional(),
-    { group: "source", default: "ghcr.io" },
+    textLike("a registry name like ghcr.io", imageHost).prefault("ghcr.io"),
+    { group: "source" },
     "What image references shown to people start with.",
   ),
   SOURCE_USERNAME: leaf(
@@ -139,18 +138,18 @@ export const settingsSchema = z.object({
     "Password or token at the source registry.",
   ),
   SOURCE_VERIFY: leaf(
-    verification().optional(),
-    { group: "source", default: "off" },
+    verification().prefault("off"),
+    { group: "source" },
     "How signatures of source images are checked: key:<file> wants a cosign signature by that public key (PEM), off checks none and is shown as a warning. keyless is not built yet and is refused.",
   ),
   SOURCE_REFRESH: leaf(
-    duration("1s", "7d").optional(),
-    { group: "source", default: "15m" },
+    duration("1s", "7d").prefault("15m"),
+    { group: "source" },
     "How long the list of releases is trusted before it is read again.",
   ),
   MIN_TALOS_VERSION: leaf(
-    version().optional(),
-    { group: "source", default: "1.2.0" },
+    version().prefault("1.2.0"),
+    { group: "source" },
     "Oldest Talos version that is offered.",
   ),
   BROKEN_TALOS_VERSIONS: leaf(
@@ -159,8 +158,8 @@ export const settingsSchema = z.object({
     "Versions that are not offered, with commas between them.",
   ),
   BUILD_ENGINE: leaf(
-    oneOf(["native", "container"]).optional(),
-    { group: "build", default: "native" },
+    oneOf(["native", "container"]).prefault("native"),
+    { group: "build" },
     "How images are made. container (the official imager) is not built yet and is refused.",
   ),
   BUILD_CONCURRENCY: leaf(
@@ -169,8 +168,8 @@ export const settingsSchema = z.object({
     "Builds that one worker runs at once.",
   ),
   BUILD_TIMEOUT: leaf(
-    duration("10s", "24h").optional(),
-    { group: "build", default: "20m" },
+    duration("10s", "24h").prefault("20m"),
+    { group: "build" },
     "A build that takes longer is stopped.",
   ),
   SECUREBOOT_SIGNING_KEY: secureBootFile(
@@ -191,8 +190,8 @@ export const settingsSchema = z.object({
     "Port for Prometheus metrics.",
   ),
   LOG_LEVEL: leaf(
-    oneOf(["trace", "debug", "info", "warn", "error", "silent"]).optional(),
-    { group: "running", default: "info" },
+    oneOf(["trace", "debug", "info", "warn", "error", "silent"]).prefault("info"),
+    { group: "running" },
     "Least important log lines that are written.",
   ),
 });
@@ -209,9 +208,10 @@ export type SettingName = keyof Settings;
 export const SETTING_NAMES: readonly SettingName[] = settingsSchema.keyof().options;
 
 /** What is known of a variable besides how it is parsed. */
-export function requireMeta(name: SettingName): LeafMeta & { description: string } {
+export function requireMeta(name: SettingName): LeafMeta & { default: string; description: string } {
   const schema = settingsSchema.shape[name];
   const meta = leafMeta.get(schema);
-  if (!meta) throw new Error(`${name} has no description`);
-  return { ...meta, description: schema.description ?? "" };
+  const fallback = schema instanceof z.ZodPrefault ? String(schema.def.defaultValue) : meta?.default;
+  if (!meta || fallback === undefined) throw new Error(`${name} has no description or no default`);
+  return { ...meta, default: fallback, description: schema.description ?? "" };
 }

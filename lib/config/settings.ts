@@ -92,7 +92,7 @@ function crossProblems(
   if (settings.SOURCE_PASSWORD !== undefined) need("SOURCE_USERNAME", "when SOURCE_PASSWORD is set");
   problems.push(...exampleSecretProblems(settings), ...secureBootProblems(settings, environment));
   const verify = settings.SOURCE_VERIFY;
-  if (verify?.kind === "key" && !isReadable(resolve(environment.workingFolder, verify.file))) {
+  if (verify.kind === "key" && !isReadable(resolve(environment.workingFolder, verify.file))) {
     problems.push({
       name: "SOURCE_VERIFY",
       message: `names the key file ${verify.file}, which cannot be read`,
@@ -125,7 +125,7 @@ function warningsOf(texts: Partial<Record<SettingName, string>>, settings: Setti
   if (settings.STORAGE === "directory" && settings.S3_BUCKET !== undefined) {
     warnings.push({ name: "S3_BUCKET", message: "is set, but STORAGE is directory, so no bucket is used" });
   }
-  if ((settings.SOURCE_VERIFY?.kind ?? "off") === "off") {
+  if (settings.SOURCE_VERIFY.kind === "off") {
     warnings.push({ name: "SOURCE_VERIFY", message: "is off: signatures of source images are not checked" });
   }
   return warnings;
