@@ -27,8 +27,8 @@ const PACKAGES = [
 ];
 /** Data that is the same for every architecture, taken from the amd64 index. */
 const SHARED_PACKAGES = ["firmware-misc-nonfree", "intel-microcode"];
-/** Boot loaders of boards. */
-const BOARD_PACKAGES = ["raspi-firmware", "u-boot-rockchip", "u-boot-rpi"];
+/** Boot loaders of boards, and GRUB for them, which an amd64 machine cannot install. */
+const BOARD_PACKAGES = ["raspi-firmware", "u-boot-rockchip", "u-boot-rpi", "grub-efi-arm64-bin"];
 
 export interface DebianTrees {
   /** Folder each package was unpacked into, by package name; the kernel is "linux-image". */

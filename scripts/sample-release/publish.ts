@@ -1,8 +1,9 @@
 /** Builds every image of the sample and pushes it to a running registry. */
 import { createCipheriv } from "node:crypto";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ARCHES, type Arch } from "../../lib/domain/asset.ts";
-import { bootFiles, buildInitramfs, type KernelTree, readKernel } from "./base.ts";
+import { bootFiles, buildInitramfs, type KernelTree, readKernel, requirePackage } from "./base.ts";
 import { BOARDS, boardTree } from "./boards.ts";
 import { type DebianTrees, fetchDebianTrees } from "./debian.ts";
 import { describe, extensionTree } from "./extensions.ts";
@@ -95,8 +96,21 @@ async function pushImager(run: Run, release: SampleRelease): Promise<Tree> {
     tree.set(`${dir}/systemd-stub.efi`, { bytes: stub });
     if (release.since111) tree.set(`${dir}/talos.spdx.json`, text(billOfMaterials(release, debian.versions)));
   }
+  await addGrub(run, tree);
   await push(run, "siderolabs/imager", release.tag, everyArch(run, [await layerOf(tree)]));
   return tree;
+}
+
+/** GRUB's modules for arm64, where published imager images have those of every platform. */
+async function addGrub(run: Run, tree: Tree): Promise<void> {
+  const arm64 = run.platforms.find(({ arch }) => arch === "arm64")?.debian;
+  if (!arm64) return;
+  const dir = join(requirePackage(arm64, "grub-efi-arm64-bin"), "usr/lib/grub/arm64-efi");
+  for (const name of await readdir(dir)) {
+    if (/\.(mod|lst|img|sh)$/.test(name)) {
+      tree.set(`usr/lib/grub/arm64-efi/${name}`, await copyOf(join(dir, name)));
+    }
+  }
 }
 
 const PADDED_KERNEL_BYTES = 20_000_000;
