@@ -17,7 +17,7 @@ import { createLogger } from "./log/logger.ts";
 import { createSourceImages } from "./oci/source-images.ts";
 import type { SourceImages, SourceMirror } from "./oci/types.ts";
 import { createPatientRedis, createRedis } from "./queue/connection.ts";
-import { DEFAULT_PREFIX } from "./queue/contracts.ts";
+import { DEFAULT_PREFIX } from "./queue/jobs.ts";
 import { createBuildSide } from "./runtime-builds.ts";
 import { createEvidenceSide } from "./runtime-evidence.ts";
 import { createRegistrySide } from "./runtime-registry.ts";

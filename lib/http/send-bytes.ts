@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { AppError } from "../errors/app-error.ts";
 import { isCopyable } from "../storage/file-reader.ts";
 import type { ByteRange } from "../storage/object-store.ts";
-import { evaluate } from "./conditional.ts";
+import { evaluate } from "./range-and-conditions.ts";
 
 export interface Representation {
   sizeBytes: number;

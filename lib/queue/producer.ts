@@ -1,6 +1,6 @@
 /** Puts jobs into the queue. */
 import { type ConnectionOptions, Queue } from "bullmq";
-import { type JobData, type JobName, jobs } from "./contracts.ts";
+import { type JobData, type JobName, jobs } from "./jobs.ts";
 
 export interface Producer {
   /** Adds a job; nothing happens when it is there already. Rejects when Redis is away. */

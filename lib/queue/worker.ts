@@ -1,7 +1,7 @@
 /** Takes jobs out of the queue; parses, logs and measures, so that handlers hold nothing but their work. */
 import { type ConnectionOptions, type Job, Worker } from "bullmq";
 import type { Logger } from "pino";
-import { type JobData, type JobName, jobs } from "./contracts.ts";
+import { type JobData, type JobName, jobs } from "./jobs.ts";
 
 export type Handler<K extends JobName> = (data: JobData<K>, context: { log: Logger }) => Promise<void>;
 export type Handlers = { [K in JobName]: Handler<K> };

@@ -10,7 +10,7 @@ import { FileReader } from "./file-reader.ts";
 import { HashingStream, hashFile } from "./hashing.ts";
 import { checkKey, checkPrefix } from "./keys.ts";
 import type { ByteRange, ObjectStore, PutResult, StoredObject } from "./object-store.ts";
-import { checkRange } from "./range.ts";
+import { clipRange } from "./clip-range.ts";
 
 /** Begins with a dot, so no key can name it. */
 const TEMPORARY = ".tmp";
@@ -76,7 +76,7 @@ export class DirectoryStore implements ObjectStore {
     try {
       const info = await handle.stat();
       if (!info.isFile()) throw absent(key);
-      const part = checkRange(range, info.size, key);
+      const part = clipRange(range, info.size, key);
       return withSignal(new FileReader(handle, part.start, part.end, key), signal);
     } catch (error) {
       await handle.close();
@@ -116,6 +116,10 @@ export class DirectoryStore implements ObjectStore {
       );
       if (!removed) return;
     }
+  }
+
+  removeLeftovers(olderThanMs: number): Promise<number> {
+    return sweepTemporaryFiles(this.#root, olderThanMs, Date.now());
   }
 
   async *list(prefix: string): AsyncIterable<{ key: string; sizeBytes: number }> {

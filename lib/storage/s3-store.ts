@@ -18,7 +18,7 @@ import { AppError, notFound } from "../errors/app-error.ts";
 import { HashingStream, hashFile } from "./hashing.ts";
 import { checkKey, checkPrefix } from "./keys.ts";
 import type { ByteRange, ObjectStore, PutResult, StoredObject } from "./object-store.ts";
-import { checkRange } from "./range.ts";
+import { clipRange } from "./clip-range.ts";
 import { resumingStream } from "./resuming-stream.ts";
 import { ensureBucket } from "./s3-bucket.ts";
 import { isAbsence, toAppError } from "./s3-errors.ts";
@@ -128,7 +128,7 @@ export class S3Store implements ObjectStore {
   async get(key: string, range?: ByteRange, signal?: AbortSignal): Promise<Readable> {
     const info = range ? await this.head(key) : undefined;
     if (info === null) throw absent(key);
-    const part = range && info ? checkRange(range, info.sizeBytes, key) : undefined;
+    const part = range && info ? clipRange(range, info.sizeBytes, key) : undefined;
     const start = part?.start ?? 0;
     try {
       const first = await this.#read(key, start, part?.end, undefined, signal);
@@ -185,6 +185,11 @@ export class S3Store implements ObjectStore {
     } catch (error) {
       throw toAppError(error, "list objects");
     }
+  }
+
+  /** The bucket's own rules end uploads that were given up (AbortIncompleteMultipartUpload); see docs/builds.md. */
+  async removeLeftovers(): Promise<number> {
+    return 0;
   }
 
   async check(): Promise<void> {

@@ -5,7 +5,7 @@ import { newBuildId } from "../../lib/db/build-id.ts";
 import { fromExactJson, toExactJsonText, toJsonText } from "../../lib/db/json-text.ts";
 import { isBuildId } from "../../lib/domain/build-record.ts";
 import { AppError } from "../../lib/errors/app-error.ts";
-import { jobs } from "../../lib/queue/contracts.ts";
+import { jobs } from "../../lib/queue/jobs.ts";
 import { compareEventIds, nextEventId, parseEventId, type StreamEvent } from "../../lib/queue/event-id.ts";
 import { buildFailure, toBuildError } from "../../lib/services/build-errors.ts";
 import { parsePlan } from "../../lib/services/build-plan.ts";

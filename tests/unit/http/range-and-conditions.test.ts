@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { evaluate } from "../../../lib/http/conditional.ts";
+import { evaluate } from "../../../lib/http/range-and-conditions.ts";
 
 const ETAG = '"abc"';
 
