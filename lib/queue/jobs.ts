@@ -23,6 +23,18 @@ interface Payloads {
 export type JobName = keyof Payloads;
 export type JobData<K extends JobName> = Payloads[K];
 
+/** The job of a build as its row is now; the name of a retry's job follows from the attempts made. */
+export const jobOf = (build: {
+  id: string;
+  attempts: number;
+  requestId: string;
+}): JobData<"asset.build"> => ({
+  v: 1,
+  buildId: build.id,
+  attempt: build.attempts,
+  requestId: build.requestId,
+});
+
 /** Changing a payload means a new `v`, with the old one accepted for one release. */
 export const jobs: { [K in JobName]: JobDefinition<Payloads[K]> } = {
   "asset.build": {

@@ -4,6 +4,7 @@ import type { BuildRepository } from "../db/build-repository.ts";
 import type { BuildClaim, BuildError, BuildRecord } from "../domain/build-record.ts";
 import { hasAnotherTry, pauseAfter } from "../domain/build-retry.ts";
 import type { EventWriter } from "../queue/event-writer.ts";
+import { jobOf } from "../queue/jobs.ts";
 import type { Producer } from "../queue/producer.ts";
 import type { BuildSignals } from "../queue/signals.ts";
 import type { AttemptControl } from "./attempt-control.ts";
@@ -81,9 +82,8 @@ async function queued(
   delayMs: number,
 ) {
   writer.add("state", { state: "queued", attempt: claim.attempt, note });
-  const data = { v: 1 as const, buildId: build.id, attempt: claim.attempt, requestId: build.requestId };
   await producer
-    .enqueue("asset.build", data, { delayMs })
+    .enqueue("asset.build", jobOf({ ...build, attempts: claim.attempt }), { delayMs })
     .catch((error: unknown) => log.warn({ err: error }, "queue did not take the build"));
 }
 

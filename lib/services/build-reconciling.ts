@@ -6,6 +6,7 @@ import type { BuildRepository } from "../db/build-repository.ts";
 import type { BuildRecord } from "../domain/build-record.ts";
 import { hasAnotherTry, pauseAfter } from "../domain/build-retry.ts";
 import type { EventStreams } from "../queue/event-stream.ts";
+import { jobOf } from "../queue/jobs.ts";
 import type { Producer } from "../queue/producer.ts";
 import type { BuildSignals } from "../queue/signals.ts";
 import { abandoned, workerLost } from "./build-errors.ts";
@@ -102,9 +103,8 @@ async function enqueue(
   build: BuildRecord,
   delayMs: number,
 ): Promise<void> {
-  const data = { v: 1 as const, buildId: build.id, attempt: build.attempts, requestId: build.requestId };
   await producer
-    .enqueue("asset.build", data, { delayMs })
+    .enqueue("asset.build", jobOf(build), { delayMs })
     .catch((error: unknown) => log.warn({ err: error, buildId: build.id }, "queue did not take the build"));
 }
 

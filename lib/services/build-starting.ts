@@ -6,6 +6,7 @@ import type { BuildRecord } from "../domain/build-record.ts";
 import { wouldFailAgain } from "../domain/build-retry.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { EventStreams } from "../queue/event-stream.ts";
+import { jobOf } from "../queue/jobs.ts";
 import type { Producer } from "../queue/producer.ts";
 import { alreadyMade } from "./build-errors.ts";
 import type { ResolvedAsset } from "./contracts.ts";
@@ -109,10 +110,9 @@ async function announce(
   { producer, streams, log }: Pick<BuildStartingOptions, "producer" | "streams" | "log">,
   build: BuildRecord,
 ): Promise<void> {
-  const data = { v: 1 as const, buildId: build.id, attempt: build.attempts, requestId: build.requestId };
   const work = [
     streams.append(build.id, { type: "state", data: { state: "queued", attempt: 0 } }),
-    producer.enqueue("asset.build", data),
+    producer.enqueue("asset.build", jobOf(build)),
   ];
   await settleWithin(work, (err) => log.warn({ err, buildId: build.id }, "queue did not take the build"));
 }

@@ -4,6 +4,7 @@ import type { BuildFilter } from "../db/build-repository.ts";
 import type { BuildRecord } from "../domain/build-record.ts";
 import { isRunning } from "../domain/build-state.ts";
 import { AppError, notFound } from "../errors/app-error.ts";
+import { jobOf } from "../queue/jobs.ts";
 import type { Producer } from "../queue/producer.ts";
 import type { Waiters } from "../queue/waiters.ts";
 import { cancelledByRequest } from "./build-errors.ts";
@@ -70,10 +71,9 @@ async function tell(
   { streams, signals, producer, onError }: BuildServiceOptions,
   build: BuildRecord,
 ): Promise<void> {
-  const data = { v: 1 as const, buildId: build.id, attempt: build.attempts, requestId: build.requestId };
   const done = streams.append(build.id, { type: "done", data: doneData(build) });
   const told = done.catch(onError).then(() => signals.publish(build.id, "changed"));
-  await settleWithin([told, producer.withdraw("asset.build", data)], onError);
+  await settleWithin([told, producer.withdraw("asset.build", jobOf(build))], onError);
 }
 
 async function notCancelled({ builds }: BuildServiceOptions, id: string): Promise<AppError> {
