@@ -10,6 +10,8 @@ import { assetBuildHandler } from "./asset-build.ts";
 const RECONCILE_MS = 10_000;
 /** How long running builds may go on after a stop was asked for, before they are handed back. */
 const FINISH_MS = 7_000;
+/** No writer is at one file for so long. */
+const LEFTOVER_MS = 24 * 3_600_000;
 
 export interface WorkerProcessOptions {
   attempt: AttemptOptions;
@@ -35,6 +37,7 @@ export async function startWorkerProcess(options: WorkerProcessOptions): Promise
   await round(options);
   const removed = await cleanScratch(attempt.builds, attempt.scratchDir);
   if (removed > 0) log.info({ removed }, "scratch folders of dead builds removed");
+  await sweepStore(options);
   const rounds = everyWhile(options.reconcileMs ?? RECONCILE_MS, () => round(options));
   const shutdown = new AbortController();
   const workers = startWorkers({
@@ -64,6 +67,14 @@ async function stopWorkers(
   }, options.finishMs ?? FINISH_MS);
   await workers.close();
   clearTimeout(limit);
+}
+
+async function sweepStore({ attempt, log }: WorkerProcessOptions): Promise<void> {
+  const removed = await attempt.store.removeLeftovers(LEFTOVER_MS).catch((error: unknown) => {
+    log.warn({ err: error }, "the store could not be swept");
+    return 0;
+  });
+  if (removed > 0) log.info({ removed }, "unfinished files removed from the store");
 }
 
 async function round({ reconciling, log }: WorkerProcessOptions): Promise<void> {

@@ -4,6 +4,7 @@ import { createReadStream } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { type BlobLimits, evictBlobs, markUsed } from "./blob-eviction.ts";
 import { digestOf } from "./manifest.ts";
 import { digestHex } from "./reference.ts";
 import { wrongBytes } from "./registry-client.ts";
@@ -21,6 +22,7 @@ export interface BlobCacheOptions {
   /** Folder below which blobs/ is made. */
   dir: string;
   secondLevel?: SecondLevel | undefined;
+  limits?: BlobLimits | undefined;
   /** Told about failures of the second level, which never fail a fetch. */
   onWarning?: ((message: string, cause: unknown) => void) | undefined;
 }
@@ -44,6 +46,7 @@ export type FillBlob = (
 ) => Promise<string>;
 
 const STALE_PARTIAL_MS = 24 * 60 * 60 * 1000;
+const LIMITS: BlobLimits = { maxBytes: 20 * 2 ** 30, minIdleMs: 60 * 60 * 1000 };
 
 /** Blobs by digest with one download per digest at a time, however many ask. */
 export class BlobCache {
@@ -54,6 +57,7 @@ export class BlobCache {
   /** Size and change time of files whose digest this process has checked. */
   readonly #checked = new Map<string, string>();
   #prepared: Promise<void> | null = null;
+  #evicting: Promise<void> | null = null;
 
   constructor(options: BlobCacheOptions) {
     this.#options = options;
@@ -79,6 +83,19 @@ export class BlobCache {
     return bytes !== null && digestOf(bytes) === digest ? bytes : null;
   }
 
+  /** Removes what was not used for longest when the folder is too large; one look at a time. */
+  evict(): Promise<void> {
+    this.#evicting ??= evictBlobs(this.#blobs, this.#options.limits ?? LIMITS)
+      .then((removed) => {
+        for (const path of removed) this.#checked.delete(path);
+      })
+      .catch((error: unknown) => this.#options.onWarning?.("old layers cannot be removed", error))
+      .finally(() => {
+        this.#evicting = null;
+      });
+    return this.#evicting;
+  }
+
   /** Keeps small bytes (a manifest) under their own digest. */
   async writeSmall(bytes: Uint8Array): Promise<void> {
     await this.#prepare();
@@ -95,6 +112,7 @@ export class BlobCache {
   ): Promise<string> {
     const hex = digestHex(wanted.digest);
     const path = join(this.#blobs, hex);
+    await markUsed(path);
     if (await this.#isWhole(path, wanted)) return path;
     await this.#prepare();
     const partial = join(this.#partials, `${hex}.${randomUUID()}`);
@@ -108,6 +126,7 @@ export class BlobCache {
       this.#checked.delete(partial);
       this.#checked.set(path, await fingerprint(path));
       if (!shared) await this.#keepShared(hex, path, signal);
+      void this.evict();
       return path;
     } finally {
       await rm(partial, { force: true });
@@ -173,7 +192,8 @@ async function prepare(blobs: string, partials: string): Promise<void> {
 
 async function fingerprint(path: string): Promise<string> {
   const { size, mtimeMs, ino } = await stat(path);
-  return `${size} ${mtimeMs} ${ino}`;
+  // Whole milliseconds: that is all that stays of it when the time of last use is set.
+  return `${size} ${Math.floor(mtimeMs)} ${ino}`;
 }
 
 async function fileDigest(path: string): Promise<string> {

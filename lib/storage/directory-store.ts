@@ -6,11 +6,11 @@ import { dirname, join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AppError, notFound } from "../errors/app-error.ts";
+import { clipRange } from "./clip-range.ts";
 import { FileReader } from "./file-reader.ts";
 import { HashingStream, hashFile } from "./hashing.ts";
 import { checkKey, checkPrefix } from "./keys.ts";
 import type { ByteRange, ObjectStore, PutResult, StoredObject } from "./object-store.ts";
-import { clipRange } from "./clip-range.ts";
 
 /** Begins with a dot, so no key can name it. */
 const TEMPORARY = ".tmp";

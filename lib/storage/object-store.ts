@@ -39,6 +39,8 @@ export interface ObjectStore {
   /** Copies the object into a local file; gives false when there is no such object. Verifies the length. */
   getFile(key: string, path: string, signal?: AbortSignal): Promise<boolean>;
   delete(key: string): Promise<void>;
+  /** Removes what killed writers left behind at least so long ago; gives the number of files. */
+  removeLeftovers(olderThanMs: number): Promise<number>;
   list(prefix: string): AsyncIterable<{ key: string; sizeBytes: number }>;
   /** Throws upstream_unavailable with a clear sentence when the store cannot be written and read. */
   check(): Promise<void>;

@@ -15,10 +15,10 @@ import {
 } from "@aws-sdk/client-s3";
 import { Upload } from "@aws-sdk/lib-storage";
 import { AppError, notFound } from "../errors/app-error.ts";
+import { clipRange } from "./clip-range.ts";
 import { HashingStream, hashFile } from "./hashing.ts";
 import { checkKey, checkPrefix } from "./keys.ts";
 import type { ByteRange, ObjectStore, PutResult, StoredObject } from "./object-store.ts";
-import { clipRange } from "./clip-range.ts";
 import { resumingStream } from "./resuming-stream.ts";
 import { ensureBucket } from "./s3-bucket.ts";
 import { isAbsence, toAppError } from "./s3-errors.ts";

@@ -1,5 +1,5 @@
 /** What stands in the row of a build and what others make of it: secrets, races, ends that nobody expects. */
-import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
@@ -222,4 +222,15 @@ test("a list asks each server once, and running builds are found by their assets
   expect(asked.sort()).toEqual(["assets.findMany", "builds.list", "waiters.count"]);
   const found = await service.findRunning([queued.assetKey, "0".repeat(64)]);
   expect(found.map((row) => [row.id, row.waiters])).toEqual([[view.id, 2]]);
+});
+
+test("a worker that starts removes what killed writers left in a directory store", async () => {
+  const temporary = path.join(at.dataDir, "objects", ".tmp");
+  await mkdir(temporary, { recursive: true });
+  await writeFile(path.join(temporary, "left"), "half");
+  await writeFile(path.join(temporary, "fresh"), "being written");
+  const twoDaysAgo = new Date(Date.now() - 48 * 3_600_000);
+  await utimes(path.join(temporary, "left"), twoDaysAgo, twoDaysAgo);
+  await worker();
+  expect(await readdir(temporary)).toEqual(["fresh"]);
 });

@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { SecondLevel } from "../../lib/oci/blob-cache.ts";
+import { BlobCache } from "../../lib/oci/blob-cache.ts";
+import { evictBlobs, markUsed } from "../../lib/oci/blob-eviction.ts";
 import { SingleFlight } from "../../lib/oci/single-flight.ts";
 import type { Descriptor } from "../../lib/oci/types.ts";
 import { sha256 } from "../fixtures/fake-image.ts";
@@ -232,5 +234,46 @@ describe("the folder", () => {
       "the shared blob store cannot be read",
       "the shared blob store cannot be written",
     ]);
+  });
+});
+
+describe("the folder", () => {
+  test("stays below its size: least used first, manifests and what was used just now stay", async () => {
+    const dir = await scratchFolder();
+    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+    const put = async (name: string, sizeBytes: number, minutes: number) => {
+      await writeFile(join(dir, name), Buffer.alloc(sizeBytes));
+      await utimes(join(dir, name), minutesAgo(minutes), minutesAgo(500));
+    };
+    await put("old", 100_000, 90);
+    await put("older", 100_000, 120);
+    await put("oldest-manifest", 1_000, 300);
+    await put("used-again", 100_000, 200);
+    await put("new", 100_000, 1);
+    await markUsed(join(dir, "used-again"));
+    const limits = { maxBytes: 250_000, minIdleMs: 3_600_000 };
+    expect(await evictBlobs(dir, limits)).toEqual([join(dir, "older"), join(dir, "old")]);
+    expect((await readdir(dir)).sort()).toEqual(["new", "oldest-manifest", "used-again"]);
+    expect(await evictBlobs(dir, { ...limits, maxBytes: 1 })).toEqual([]);
+  });
+
+  test("is looked through after a download; a blob that was removed is fetched again", async () => {
+    const dir = await scratchFolder();
+    const blobs = new BlobCache({ dir, limits: { maxBytes: 150_000, minIdleMs: -1 } });
+    let fills = 0;
+    const get = async (bytes: Buffer) =>
+      blobs.get({ digest: sha256(bytes), sizeBytes: bytes.byteLength }, async (path) => {
+        fills += 1;
+        await writeFile(path, bytes);
+        return sha256(bytes);
+      });
+    const [one, two] = [randomBytes(100_000), randomBytes(100_000)];
+    await get(one);
+    await get(one);
+    await get(two);
+    await blobs.evict();
+    expect(await readdir(join(dir, "blobs", "sha256"))).toEqual([sha256(two).slice(7)]);
+    await expectBytes(await get(one), one);
+    expect(fills).toBe(3);
   });
 });
