@@ -237,7 +237,7 @@ describe("the folder", () => {
   });
 });
 
-describe("the folder", () => {
+describe("the size of the folder", () => {
   test("stays below its size: least used first, manifests and what was used just now stay", async () => {
     const dir = await scratchFolder();
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
