@@ -123,7 +123,11 @@ function toOciSigningKey(
 }
 
 /** Without files, keys are made only by `npm start`: several machines would make different ones. */
-function toSecureBoot(settings: Settings, dataDir: string, environment: Environment): Config["secureBoot"] {
+export function toSecureBoot(
+  settings: Settings,
+  dataDir: string,
+  environment: Environment,
+): Config["secureBoot"] {
   const { SECUREBOOT_SIGNING_KEY: key, SECUREBOOT_SIGNING_CERT: cert, SECUREBOOT_PCR_KEY: pcr } = settings;
   if (key !== undefined && cert !== undefined && pcr !== undefined) {
     const [signingKey = key, signingCertificate = cert, pcrKey = pcr] = [key, cert, pcr].map((file) =>
@@ -138,7 +142,8 @@ function toSecureBoot(settings: Settings, dataDir: string, environment: Environm
 /** Where `npm start` keeps the SecureBoot keys it makes. */
 export const createdKeysFolder = (dataDir: string): string => join(dataDir, "keys", "secureboot");
 
-function toSource(settings: Settings, environment: Environment): Config["source"] {
+/** The source registry alone, for programs that need no servers. */
+export function toSource(settings: Settings, environment: Environment): Config["source"] {
   const verify = settings.SOURCE_VERIFY;
   return {
     registry: settings.SOURCE_REGISTRY,

@@ -11,9 +11,9 @@ export function imageLabels(recipe: Recipe): Record<string, string> {
   return {
     "org.opencontainers.image.version": version,
     [`${OWN}version`]: version,
-    [`${OWN}schematic`]: recipe.schematicId,
+    ...(recipe.schematicId === "" ? {} : { [`${OWN}schematic`]: recipe.schematicId }),
     [`${OWN}platform`]: profile.platform,
-    [`${OWN}factory`]: recipe.externalUrl,
+    ...(recipe.externalUrl === "" ? {} : { [`${OWN}factory`]: recipe.externalUrl }),
     [`${OWN}source.imager`]: pinned(imager.repository, imager.digest),
     ...(baseInstaller === null
       ? {}

@@ -25,6 +25,7 @@ export interface Recipe {
   /** Tag with leading "v". */
   version: string;
   profile: AssetProfile;
+  /** Empty for a recipe that belongs to no schematic. */
   schematicId: string;
   /** Canonical YAML of the schematic, carried by the schematic extension as extraInfo from 1.7. */
   schematicText: string;

@@ -1,4 +1,5 @@
 /** From a resolved recipe to the plan of its asset: inputs with digests, steps with content keys. Pure. */
+import { imagerFileName } from "../domain/asset-path.ts";
 import { composeCmdline } from "../domain/cmdline.ts";
 import { quirks } from "../domain/quirks.ts";
 import type { Recipe } from "../domain/recipe-types.ts";
@@ -6,7 +7,7 @@ import { invalidInput } from "../errors/app-error.ts";
 import { type PlanBuilder, planBuilder } from "./plan/builder.ts";
 import { planCommandLine } from "./plan/command-line.ts";
 import { planImage } from "./plan/image.ts";
-import { addInitramfs } from "./plan/initramfs.ts";
+import { addInitramfs, isStockInitramfs } from "./plan/initramfs.ts";
 import { addKernel } from "./plan/inputs.ts";
 import { addInstallerArchive, addInstallerManifest } from "./plan/installer.ts";
 import { addIso } from "./plan/iso.ts";
@@ -19,7 +20,7 @@ import type { BuildPlan, Json } from "./types.ts";
  */
 export function planAsset(recipe: Recipe): BuildPlan {
   const b = planBuilder();
-  return b.finish(recipe, addAsset(b, recipe));
+  return b.finish(recipe, addCompressed(b, recipe, addAsset(b, recipe)));
 }
 
 /**
@@ -46,7 +47,7 @@ function addAsset(b: PlanBuilder, recipe: Recipe): string {
         part: false,
       });
     case "initramfs":
-      return addInitramfs(b, recipe);
+      return isStockInitramfs(recipe) ? addCopy(b, addInitramfs(b, recipe)) : addInitramfs(b, recipe);
     case "uki":
       if (!quirks(recipe.version).uki) {
         throw invalidInput(`${recipe.version} has no unified kernel images`, {
@@ -61,6 +62,20 @@ function addAsset(b: PlanBuilder, recipe: Recipe): string {
     case "installer":
       return addInstallerArchive(b, recipe);
   }
+}
+
+/** Disk images are compressed by their own plan, which knows what lies in them. */
+function addCompressed(b: PlanBuilder, { profile }: Recipe, asset: string): string {
+  if (profile.kind === "image" || profile.outFormat === "raw") return asset;
+  return b.step({
+    id: "packed",
+    op: "packed",
+    phase: "compress",
+    title: "Compress the file",
+    params: { format: profile.outFormat, name: imagerFileName(profile) },
+    needs: [asset],
+    part: false,
+  });
 }
 
 const addCopy = (b: PlanBuilder, file: string): string =>

@@ -38,7 +38,8 @@ export async function readSecureBootKeys(files: KeyFiles): Promise<SecureBootKey
   const pcrPublic = createPublicKey(pcrKey);
   if (!PCR_BANKS.every((bank) => signProves(pcrKey, pcrPublic, bank)))
     throw wrong(`the SecureBoot PCR key ${files.pcrKey} cannot sign`);
-  const databases = await readDatabases(dirname(files.signingCertificate), certificate.raw);
+  const folder = dirname(files.signingCertificate);
+  const databases = await readDatabases(files.databases ?? databasesIn(folder), certificate.raw);
   return {
     identity: {
       certificate: sha256Hex(certificate.raw),
@@ -87,24 +88,30 @@ async function readKeyFile(what: string, file: string): Promise<Buffer> {
   });
 }
 
-async function readDatabases(folder: string, certificate: Uint8Array): Promise<KeyDatabases | null> {
-  const [PK, KEK, db] = await Promise.all(
-    SECURE_BOOT_VARIABLES.map((name) => readIfThere(join(folder, `${name}.auth`))),
-  );
+type DatabaseFiles = NonNullable<KeyFiles["databases"]>;
+
+const databasesIn = (folder: string): DatabaseFiles => ({
+  PK: join(folder, "PK.auth"),
+  KEK: join(folder, "KEK.auth"),
+  db: join(folder, "db.auth"),
+});
+
+async function readDatabases(files: DatabaseFiles, certificate: Uint8Array): Promise<KeyDatabases | null> {
+  const [PK, KEK, db] = await Promise.all(SECURE_BOOT_VARIABLES.map((name) => readIfThere(files[name])));
   if (PK && KEK && db) {
     const databases = { PK, KEK, db };
-    for (const name of SECURE_BOOT_VARIABLES) checkDatabase(databases[name], join(folder, `${name}.auth`));
+    for (const name of SECURE_BOOT_VARIABLES) checkDatabase(databases[name], files[name]);
     const allowed = readSignatureLists(authPayload(db)).some((entry) =>
       certificate.every((b, i) => entry.certificate[i] === b),
     );
     if (allowed) return databases;
-    throw wrong(`the SecureBoot database ${join(folder, "db.auth")} does not hold the signing certificate`);
+    throw wrong(`the SecureBoot database ${files.db} does not hold the signing certificate`);
   }
   if (!PK && !KEK && !db) return null;
   const missing = SECURE_BOOT_VARIABLES.filter((_, index) => ![PK, KEK, db][index]).map(
     (name) => `${name}.auth`,
   );
-  throw wrong(`the folder ${folder} holds SecureBoot databases, but not ${missing.join(" and ")}`);
+  throw wrong(`the folder ${dirname(files.db)} holds SecureBoot databases, but not ${missing.join(" and ")}`);
 }
 
 async function readIfThere(file: string): Promise<Uint8Array | null> {

@@ -33,4 +33,6 @@ export interface KeyFiles {
   signingKey: string;
   signingCertificate: string;
   pcrKey: string;
+  /** Files of ready-made databases; unless given, those beside the certificate. */
+  databases?: Record<keyof KeyDatabases, string>;
 }

@@ -56,7 +56,13 @@ function addStockModules(b: PlanBuilder, version: string, stock: string): string
 }
 
 function addMadeExtensions(b: PlanBuilder, recipe: Recipe): string[] {
-  const { version, schematicId, schematicText, externalUrl, embeddedConfig } = recipe;
+  return [...addSchematicExtension(b, recipe), ...addEmbeddedConfig(b, recipe)];
+}
+
+/** A recipe that belongs to no schematic has none. */
+function addSchematicExtension(b: PlanBuilder, recipe: Recipe): string[] {
+  const { version, schematicId, schematicText, externalUrl } = recipe;
+  if (schematicId === "") return [];
   const schematic = b.step({
     id: "schematic-extension",
     op: "schematic-extension",
@@ -66,7 +72,11 @@ function addMadeExtensions(b: PlanBuilder, recipe: Recipe): string[] {
     needs: [],
     part: false,
   });
-  if (embeddedConfig === null) return [schematic];
+  return [schematic];
+}
+
+function addEmbeddedConfig(b: PlanBuilder, { version, embeddedConfig }: Recipe): string[] {
+  if (embeddedConfig === null) return [];
   const embedded = b.step({
     id: "embedded-config",
     op: "embedded-config",
@@ -76,5 +86,5 @@ function addMadeExtensions(b: PlanBuilder, recipe: Recipe): string[] {
     needs: [],
     part: false,
   });
-  return [schematic, embedded];
+  return [embedded];
 }
