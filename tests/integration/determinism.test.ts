@@ -29,7 +29,7 @@ const FILES = [
   "v1.13.2/metal-amd64.iso",
   "v1.13.2/metal-arm64.iso",
   "v1.13.2/metal-amd64.raw.zst",
-  "v1.13.2/aws-arm64.raw.xz",
+  "v1.13.2/metal-arm64.raw.xz",
   "v1.13.2/akamai-amd64.raw.gz",
   "v1.13.2/gcp-amd64.raw.tar.gz",
   "v1.13.2/metal-amd64.qcow2",
