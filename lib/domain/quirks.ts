@@ -50,7 +50,11 @@ export const RULES = {
     "1.7.0",
     "board overlays are allowed and the schematic extension carries the schematic text",
   ),
-  zstd: from("1.8.0", "extensions and the appended initramfs are compressed with zstd instead of xz"),
+  compression: choice<"xz" | "zstd">(
+    "xz",
+    [["1.8.0", "zstd"]],
+    "extensions and the appended initramfs are compressed with it",
+  ),
   isoLabel: from("1.8.0", "ISO images carry a volume id with the version"),
   metalSerialConsole: before("1.8.0", "metal on amd64 starts with console=ttyS0"),
   haltIfInstalled: from("1.8.0", "ISO images get talos.halt_if_installed=1"),
@@ -107,7 +111,7 @@ export const RULES = {
 
 export type RuleId = keyof typeof RULES;
 
-type Widen<T> = T extends boolean ? boolean : T extends number ? number : string;
+type Widen<T> = T extends boolean ? boolean : T extends number ? number : T;
 /** All rules resolved for one version. */
 export type Quirks = { readonly [Id in RuleId]: Widen<(typeof RULES)[Id]["base"]> };
 

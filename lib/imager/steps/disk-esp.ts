@@ -1,8 +1,9 @@
 /** Step disk-esp: the EFI system partition of a disk as a FAT32 image, made without mounting anything. */
 import { truncate, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { EPOCH_ENVIRONMENT } from "../epoch.ts";
 import { listParam, need, numberParam, textParam } from "../params.ts";
+import { parentFolders } from "../parent-folders.ts";
 import type { Product, StepFunction } from "../types.ts";
 import { boardFiles, copyBoardFiles, NO_BOARD, requireRoom } from "./board-files.ts";
 
@@ -24,7 +25,7 @@ export const diskEsp: StepFunction = async (params, needs, ctx) => {
   const sector = sectorSize === 512 ? [] : ["-S", String(sectorSize)];
   await ctx.run("mkfs.vfat", ["-F", "32", "-n", "EFI", "--invariant", ...sector, image], options);
   requireRoom(board, numberParam(params, "sizeBytes"));
-  const folders = foldersOf([...files.map((file) => textParam(file, "path")), ...board.paths]);
+  const folders = parentFolders([...files.map((file) => textParam(file, "path")), ...board.paths]);
   await ctx.run("mmd", ["-i", image, ...folders.map((folder) => `::/${folder}`)], options);
   for (const [index, file] of files.entries()) {
     const path = textParam(file, "path");
@@ -35,18 +36,6 @@ export const diskEsp: StepFunction = async (params, needs, ctx) => {
   await copyBoardFiles(board, image, folders, options, ctx);
   return { path: image, shape: "file" };
 };
-
-/** Parent folders of the paths, each once (in the first spelling), every folder after the one it lies in. */
-function foldersOf(paths: readonly string[]): string[] {
-  const folders = new Map<string, string>();
-  const add = (folder: string): void => {
-    if (folder === "." || folders.has(folder.toLowerCase())) return;
-    add(dirname(folder));
-    folders.set(folder.toLowerCase(), folder);
-  };
-  for (const path of paths) add(dirname(path));
-  return [...folders.values()];
-}
 
 async function contentOf(
   file: Parameters<typeof textParam>[0],

@@ -10,6 +10,7 @@ import { SOURCE_DATE_EPOCH } from "../epoch.ts";
 import { dataExtents } from "../pack/segments.ts";
 import { choiceParam, listParam, need, numberParam, objectParam, textParam } from "../params.ts";
 import type { Json, Product, StepContext, StepFunction } from "../types.ts";
+import { writeAll } from "../write-all.ts";
 import { requireInGap } from "./board-gap.ts";
 import { BOARD_DISK } from "./overlay-install.ts";
 import { readOverlayOptions } from "./overlay-options.ts";
@@ -97,13 +98,6 @@ async function writeBootCode(file: FileHandle, layout: GptLayout, grub: Product)
   const core = patchedCoreImage(await readFile(join(grub.path, "core.img")), sector);
   await writeAll(file, boot.subarray(0, MBR_TABLE_OFFSET), 0);
   await writeAll(file, core, offset);
-}
-
-async function writeAll(file: FileHandle, bytes: Uint8Array, offset: number): Promise<void> {
-  for (let at = 0; at < bytes.length; ) {
-    const { bytesWritten } = await file.write(bytes, at, bytes.length - at, offset + at);
-    at += bytesWritten;
-  }
 }
 
 /** Copies a partition image into the disk; its holes and blocks of zeros become holes. */

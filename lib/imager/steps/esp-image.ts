@@ -3,6 +3,7 @@ import { lstat, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { espSectorsPerCluster, isoEspBytes } from "../../formats/esp-size.ts";
 import { EPOCH_ENVIRONMENT } from "../epoch.ts";
+import { parentFolders } from "../parent-folders.ts";
 import type { StepContext } from "../types.ts";
 
 /** A file of the image: its path in it and where its bytes are. */
@@ -30,17 +31,19 @@ export async function writeIsoEsp(esp: IsoEsp, ctx: StepContext): Promise<string
   const perCluster = String(espSectorsPerCluster(sizeBytes));
   await ctx.run("mkfs.vfat", ["-F", "32", "-n", "EFI", "--invariant", "-s", perCluster, image], options);
   const files = [esp.sdBoot, esp.uki, ...esp.others];
-  await ctx.run("mmd", ["-i", image, ...foldersOf(files).map((path) => `::/${path}`)], options);
+  await ctx.run(
+    "mmd",
+    [
+      "-i",
+      image,
+      ...parentFolders(files.map(({ path }) => path))
+        .sort()
+        .map((path) => `::/${path}`),
+    ],
+    options,
+  );
   for (const { path, source } of files)
     await ctx.run("mcopy", ["-i", image, "-Q", source, `::/${path}`], options);
   await ctx.run("mattrib", ["-i", image, "+r", `::/${esp.readOnly}`], options);
   return image;
-}
-
-function foldersOf(files: EspFile[]): string[] {
-  const folders = files.flatMap(({ path }) => {
-    const parts = path.split("/").slice(0, -1);
-    return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
-  });
-  return [...new Set(folders)].sort();
 }

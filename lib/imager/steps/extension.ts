@@ -46,12 +46,7 @@ export const extensionStep: StepFunction = async (params, needs, ctx) => {
   const microcode = await packMicrocode(root, firmware, part, ctx);
   const staged = await stageFirmware(root, entries, firmware, microcode.taken, part);
   const kept = entries.filter(({ path }) => path !== firmware && !path.startsWith(`${firmware}/`));
-  await writeSquashfs(
-    squashfsOf(part),
-    await squashfsEntries(root, kept, tree),
-    rules.zstd ? "zstd" : "xz",
-    ctx,
-  );
+  await writeSquashfs(squashfsOf(part), await squashfsEntries(root, kept, tree), rules.compression, ctx);
   const modules = rules.kernelModulePath.slice(1);
   const hasModules = entries.some(({ path, kind }) => path === modules && kind === "folder");
   await writeExtensionPart(part, { metadata, hasModules, staged, microcode: microcode.blobs });

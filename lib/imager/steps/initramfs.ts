@@ -27,11 +27,7 @@ export const initramfsStep: StepFunction = async (params, needs, ctx) => {
   const main = staging.filter(({ path }) => !isEarly(path));
   const archive = join(ctx.dir, "main.cpio");
   await writePieces(archive, cpioArchive(main), ctx.signal);
-  const compressed = await compressArchive(
-    archive,
-    quirks(textParam(params, "version")).zstd ? "zstd" : "xz",
-    ctx,
-  );
+  const compressed = await compressArchive(archive, quirks(textParam(params, "version")).compression, ctx);
   const path = join(ctx.dir, "initramfs.xz");
   const pieces: Piece[] = [
     ...(early.length === 0 ? [] : cpioArchive(early)),

@@ -59,7 +59,7 @@ async function makeExtension(
 ): Promise<Product> {
   const part = join(ctx.dir, "extension");
   await mkdir(part);
-  await writeSquashfs(squashfsOf(part), withFolders(file), quirks(version).zstd ? "zstd" : "xz", ctx);
+  await writeSquashfs(squashfsOf(part), withFolders(file), quirks(version).compression, ctx);
   await writeExtensionPart(part, { metadata, hasModules: false, staged: [], microcode: [] });
   return { path: part, shape: "tree" };
 }

@@ -159,7 +159,7 @@ async function writeIndex(
   }
   const [first, ...rest] = files;
   if (first === undefined) throw new AppError("build_failed", "depmod wrote no module index");
-  const compression = quirks(version).zstd ? "zstd" : "xz";
+  const compression = quirks(version).compression;
   await writeSquashfs(squashfsOf(part), [...withFolders(first), ...rest], compression, ctx);
   const metadata = {
     name: "modules.dep",

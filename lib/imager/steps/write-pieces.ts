@@ -1,5 +1,6 @@
 /** Writes one file out of bytes and pieces of other files, without holding more than a few MiB in memory. */
 import { type FileHandle, open } from "node:fs/promises";
+import { writeAll } from "../write-all.ts";
 
 export type Piece =
   | Uint8Array
@@ -83,10 +84,4 @@ async function readFully(file: FileHandle, buffer: Buffer, position: number): Pr
     filled += bytesRead;
   }
   return buffer.subarray(0, filled);
-}
-
-async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
-  }
 }

@@ -50,13 +50,13 @@ const EDGES: { [Id in RuleId]: { at: [version: string, value: Quirks[Id]][]; unk
     ],
     unknown: true,
   },
-  zstd: {
+  compression: {
     at: [
-      ["1.7.6", false],
-      ["1.8.0-alpha.0", true],
-      ["1.8.0", true],
+      ["1.7.6", "xz"],
+      ["1.8.0-alpha.0", "zstd"],
+      ["1.8.0", "zstd"],
     ],
-    unknown: true,
+    unknown: "zstd",
   },
   isoLabel: {
     at: [
