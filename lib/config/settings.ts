@@ -1,6 +1,7 @@
 /** From environment variables to checked settings; all problems are collected, none is thrown. */
 import { accessSync, constants, readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { systemCode } from "../errors/system-code.ts";
 import type { Environment } from "./environment.ts";
 import { exampleSecretProblems } from "./example-secrets.ts";
 import { requireMeta, SETTING_NAMES, type SettingName, type Settings, settingsSchema } from "./schema.ts";
@@ -54,7 +55,7 @@ function readText(name: SettingName, environment: Environment, problems: Problem
     if (text === "") problems.push({ name: `${name}_FILE`, message: `names the empty file ${file}` });
     return text || undefined;
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+    const code = systemCode(error) ?? "unknown reason";
     problems.push({ name: `${name}_FILE`, message: `names ${file}, which cannot be read (${code})` });
     return undefined;
   }

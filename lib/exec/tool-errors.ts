@@ -1,6 +1,7 @@
 /** What is said when a program could not start, was stopped or ended badly. */
 import { access } from "node:fs/promises";
 import { AppError } from "../errors/app-error.ts";
+import { systemCode } from "../errors/system-code.ts";
 import { TOOLS, type ToolName } from "./tools.ts";
 
 const TAIL_LINES = 20;
@@ -68,7 +69,7 @@ export async function startFailed(
     signal: null,
     tail: cause instanceof Error ? cause.message : String(cause),
   };
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  const code = systemCode(cause);
   if (
     code === "ENOENT" &&
     cwd !== undefined &&
@@ -83,7 +84,7 @@ export async function startFailed(
       cause,
     });
   }
-  return new AppError("tool_failed", `${tool} could not start (${String(code ?? "unknown reason")})`, {
+  return new AppError("tool_failed", `${tool} could not start (${code ?? "unknown reason"})`, {
     hint: `Check that the program of the Debian package ${TOOLS[tool]} is executable, and the limit on processes.`,
     details,
     cause,

@@ -13,6 +13,7 @@ import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { p256 } from "@noble/curves/nist.js";
 import { AppError } from "../errors/app-error.ts";
+import { systemCode } from "../errors/system-code.ts";
 
 const generate = promisify(generateKeyPair);
 const PROBE = Buffer.from("casthouse self-test");
@@ -37,7 +38,10 @@ export interface OciSigningKeySource {
 export async function openOciSigningKey(source: OciSigningKeySource): Promise<OciSigningKey> {
   if (source.create) await ensureOciSigningKey(source.file);
   const text = await readFile(source.file, "utf8").catch((cause: unknown) => {
-    throw wrong(`the OCI signing key ${source.file} cannot be read (${codeOf(cause)})`, cause);
+    throw wrong(
+      `the OCI signing key ${source.file} cannot be read (${systemCode(cause) ?? "unknown reason"})`,
+      cause,
+    );
   });
   return parseOciSigningKey(text, source.file);
 }
@@ -92,7 +96,7 @@ async function ensureOciSigningKey(file: string): Promise<void> {
     }
     // A second name never replaces a file, so the first process wins and no one sees half a key.
     await link(fresh, file).catch((error: unknown) => {
-      if (codeOf(error) !== "EEXIST") throw error;
+      if (systemCode(error) !== "EEXIST") throw error;
     });
     const handleOfFolder = await open(folder, "r");
     await handleOfFolder.sync().finally(() => handleOfFolder.close());
@@ -106,9 +110,6 @@ const exists = (file: string): Promise<boolean> =>
     () => true,
     () => false,
   );
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
 
 const wrong = (message: string, cause?: unknown): AppError =>
   new AppError("invalid_input", message, {

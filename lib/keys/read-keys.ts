@@ -11,6 +11,7 @@ import {
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AppError } from "../errors/app-error.ts";
+import { systemCode } from "../errors/system-code.ts";
 import { authPayload, SECURE_BOOT_VARIABLES } from "../formats/efi-auth.ts";
 import { readSignatureLists } from "../formats/efi-signature-list.ts";
 import { PCR_BANKS, type PcrBank } from "../formats/pcr-policy.ts";
@@ -84,7 +85,10 @@ async function readCertificate(file: string): Promise<X509Certificate> {
 
 async function readKeyFile(what: string, file: string): Promise<Buffer> {
   return await readFile(file).catch((cause: unknown) => {
-    throw wrong(`the SecureBoot ${what} ${file} cannot be read (${codeOf(cause)})`, cause);
+    throw wrong(
+      `the SecureBoot ${what} ${file} cannot be read (${systemCode(cause) ?? "unknown reason"})`,
+      cause,
+    );
   });
 }
 
@@ -118,8 +122,11 @@ async function readIfThere(file: string): Promise<Uint8Array | null> {
   return await readFile(file).then(
     (bytes) => new Uint8Array(bytes),
     (cause: unknown) => {
-      if (codeOf(cause) === "ENOENT") return null;
-      throw wrong(`the SecureBoot database ${file} cannot be read (${codeOf(cause)})`, cause);
+      if (systemCode(cause) === "ENOENT") return null;
+      throw wrong(
+        `the SecureBoot database ${file} cannot be read (${systemCode(cause) ?? "unknown reason"})`,
+        cause,
+      );
     },
   );
 }
@@ -146,9 +153,6 @@ function sha256Hex(...parts: Uint8Array[]): string {
   for (const part of parts) hash.update(part);
   return hash.digest("hex");
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
 
 const wrong = (message: string, cause?: unknown): AppError =>
   new AppError("invalid_input", message, {

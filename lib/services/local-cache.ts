@@ -15,6 +15,7 @@ import {
 } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
+import { systemCode } from "../errors/system-code.ts";
 import { contentDigest } from "./content-digest.ts";
 
 const metaSchema = z.object({
@@ -153,7 +154,7 @@ export class LocalCache {
     return rename(temporary, place).then(
       () => true,
       (error: unknown) => {
-        if (["ENOTEMPTY", "EEXIST"].includes(codeOf(error))) return false;
+        if (["ENOTEMPTY", "EEXIST"].includes(systemCode(error) ?? "")) return false;
         throw error;
       },
     );
@@ -178,7 +179,7 @@ async function move(source: string, target: string): Promise<void> {
   try {
     await rename(source, target);
   } catch (error) {
-    if (codeOf(error) !== "EXDEV") throw error;
+    if (systemCode(error) !== "EXDEV") throw error;
     await cp(source, target, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
     await rm(source, { recursive: true, force: true });
   }
@@ -202,5 +203,3 @@ async function removeOld(dir: string, before: number): Promise<void> {
       await rm(path.join(dir, name), { recursive: true, force: true });
   }
 }
-
-const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : "");

@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
+import { systemCode } from "../errors/system-code.ts";
 
 export interface WorkerIdentity {
   /** "<host>/<scope>/<pid>/<nonce>", what stands in a build's row. */
@@ -44,6 +45,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    return systemCode(error) === "EPERM";
   }
 }

@@ -6,6 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AppError, notFound } from "../errors/app-error.ts";
+import { systemCode } from "../errors/system-code.ts";
 import { clipRange } from "./clip-range.ts";
 import { FileReader } from "./file-reader.ts";
 import { HashingStream, hashFile } from "./hashing.ts";
@@ -49,7 +50,7 @@ export class DirectoryStore implements ObjectStore {
       const [result] = await Promise.all([hashFile(path, options.signal), syncPath(path)]);
       options.signal?.throwIfAborted();
       await this.#publish(path, key).catch(async (error: unknown) => {
-        if (codeOf(error) !== "EXDEV") throw error;
+        if (systemCode(error) !== "EXDEV") throw error;
         // Scratch on another file system: copy beside the target first, so that the object still appears whole.
         temporary = await this.#temporaryPath();
         await copyFile(path, temporary, constants.COPYFILE_FICLONE);
@@ -100,7 +101,7 @@ export class DirectoryStore implements ObjectStore {
       return true;
     } catch (error) {
       await rm(temporary, { force: true });
-      if (codeOf(error) === "ENOENT" && !(await this.head(key))) return false;
+      if (systemCode(error) === "ENOENT" && !(await this.head(key))) return false;
       throw toAppError(error, key);
     }
   }
@@ -178,7 +179,7 @@ export class DirectoryStore implements ObjectStore {
         await rename(path, target);
         break;
       } catch (error) {
-        if (codeOf(error) !== "ENOENT" || attempt === 5 || !(await stat(path).catch(ignoreAbsence)))
+        if (systemCode(error) !== "ENOENT" || attempt === 5 || !(await stat(path).catch(ignoreAbsence)))
           throw error;
       }
     }
@@ -241,19 +242,15 @@ async function syncPath(path: string): Promise<void> {
 
 const absent = (key: string) => notFound(`There is no object ${key} in the store`);
 
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-}
-
 /** For `.catch`: undefined when the path is not there, the error itself otherwise. */
 function ignoreAbsence(error: unknown): undefined {
-  const code = codeOf(error);
+  const code = systemCode(error);
   if (code === "ENOENT" || code === "ENOTDIR") return undefined;
   throw error;
 }
 
 function toAppError(error: unknown, key: string): unknown {
-  const code = codeOf(error);
+  const code = systemCode(error);
   if (error instanceof AppError) return error;
   if (code === "ABORT_ERR" || (error instanceof Error && error.name === "AbortError")) {
     return new AppError("cancelled", `Storing ${key} was cancelled`, { cause: error });

@@ -5,6 +5,7 @@ import { chmod, chown, mkdir, open, readdir, readFile, rename, rm, writeFile } f
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
+import { systemCode } from "../../lib/errors/system-code.ts";
 import { childEnvironment } from "../../lib/exec/child-environment.ts";
 import { accountOptions, type ServerCommand } from "./server-process.ts";
 
@@ -47,8 +48,10 @@ export async function ensureCluster(
 
 async function isCluster(dataDir: string): Promise<boolean> {
   const names: string[] = await readdir(dataDir).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return [];
-    throw new Error(`the database in ${dataDir} cannot be read (${codeOf(error)}); nothing was changed`);
+    if (systemCode(error) === "ENOENT") return [];
+    throw new Error(
+      `the database in ${dataDir} cannot be read (${systemCode(error) ?? error}); nothing was changed`,
+    );
   });
   if (names.length === 0) return false;
   if (names.includes("PG_VERSION")) return true;
@@ -60,7 +63,7 @@ async function isCluster(dataDir: string): Promise<boolean> {
 async function readPassword(dataDir: string, passwordFile: string): Promise<string> {
   const text = await readFile(passwordFile, "utf8").catch((error: unknown) => {
     throw new Error(
-      `the database in ${dataDir} is there, but its password in ${passwordFile} cannot be read (${codeOf(error)}); restore that file`,
+      `the database in ${dataDir} is there, but its password in ${passwordFile} cannot be read (${systemCode(error) ?? error}); restore that file`,
     );
   });
   return text.trim();
@@ -91,9 +94,6 @@ async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   await handle.sync().finally(() => handle.close());
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : String(error);
 
 /** The command of a server on 127.0.0.1 without a Unix socket. */
 export async function postgresServer(place: PostgresPlace): Promise<ServerCommand> {
