@@ -35,6 +35,9 @@ export async function copyFollowing(
       const stats = real === null ? null : await lstat(real);
       if (real === null || stats === null)
         throw invalidInput(`the link ${inside} in the image points to nothing`);
+      // Reading a pipe would wait for ever.
+      if (!stats.isFile() && !stats.isDirectory())
+        throw invalidInput(`${inside} in the image is neither a file nor a folder`);
       const target = path === "" ? name : `${path}/${name}`;
       copied.push({ path: target, folder: stats.isDirectory() });
       if (stats.isDirectory()) {
