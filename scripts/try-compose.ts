@@ -13,6 +13,7 @@ import {
   checkExampleSecretsRefused,
   checkImage,
   checkReadiness,
+  checkSandbox,
   checkStop,
   waitForHealth,
 } from "./try-compose/checks.ts";
@@ -24,6 +25,7 @@ const IMAGE = "casthouse:local";
 const VERSION = "v1.13.2";
 const SCHEMATIC =
   "customization:\n  systemExtensions:\n    officialExtensions:\n      - siderolabs/qemu-guest-agent\n";
+const BOARD = "overlay:\n  image: siderolabs/sbc-raspberrypi\n  name: rpi_generic\n";
 /** Ports of the servers, which all listen on this machine here. */
 const PORTS = { postgres: 5432, valkey: 6379, s3: 7070 };
 const NODE = "node:24-bookworm-slim";
@@ -95,7 +97,8 @@ async function tryAll(docker: Docker, { dir, cacheDir, registry }: Place): Promi
   const variables = { SOURCE_REGISTRY: registry, KEYS_DIR: join(dir, "keys"), COMPOSE_PROJECT_NAME: "try" };
   const bound: Docker = {
     ...docker,
-    compose: (args) => docker.compose(["-f", composeFile, ...args], variables),
+    compose: (args) =>
+      docker.compose(["-f", composeFile, "--project-directory", process.cwd(), ...args], variables),
   };
   try {
     await tryFactory(bound, `http://127.0.0.1:${webPort}`, join(dir, "downloads"));
@@ -124,6 +127,12 @@ async function tryFactory(docker: Docker, url: string, downloads: string): Promi
       return `${(sizeBytes / 1e6).toFixed(1)} MB, SHA-256 ${sha256} as .sha256 says`;
     });
   }
+  await step("build an image for a board in the sandbox", async () => {
+    const board = `/image/${await postSchematic(url, BOARD)}/${VERSION}/metal-arm64.raw.xz`;
+    await buildAsset(url, board, (line) => say(`  ${line}`));
+    return undefined;
+  });
+  await step("rights of the worker", () => checkSandbox(docker));
   await step("migrate again", () => docker.compose(["run", "--rm", "migrate"]));
   await step("worker stops on SIGTERM", () => checkStop(docker, "worker", 10_000));
   await step("web stops on SIGTERM", () => checkStop(docker, "web", 10_000));

@@ -84,3 +84,19 @@ export async function checkStop(docker: Docker, service: string, limitMs: number
   if (code !== "0" || took > limitMs) throw new Error(`${service} ended with ${code} after ${took} ms`);
   return `${(took / 1_000).toFixed(1)} s, exit code 0`;
 }
+
+/** The worker may make namespaces and mounts, so that bubblewrap can lock up foreign programs; module loading stays forbidden. */
+export async function checkSandbox(docker: Docker): Promise<string> {
+  const inWorker = (...command: string[]) => docker.compose(["exec", "-T", "worker", ...command]);
+  await inWorker("bwrap", "--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "--tmpfs", "/tmp", "true");
+  const status = await inWorker("cat", "/proc/1/status");
+  const value = (name: string) => new RegExp(`^${name}:\\s*(\\S+)`, "m").exec(status)?.[1];
+  const state = {
+    capabilities: value("CapBnd"),
+    noNewPrivileges: value("NoNewPrivs"),
+    filter: value("Seccomp"),
+  };
+  if (!/^0+$/.test(state.capabilities ?? "") || state.noNewPrivileges !== "1" || state.filter !== "2")
+    throw new Error(`the worker has more rights than it should: ${JSON.stringify(state)}`);
+  return "bubblewrap runs; no capabilities, no new privileges, system calls filtered";
+}

@@ -136,6 +136,22 @@ describe("docker-compose.yml", () => {
     }
   });
 
+  it("gives the worker the profile that lets bubblewrap work, and nothing more to anybody", () => {
+    for (const service of OURS) {
+      expect(compose.services[service]).toMatchObject({ cap_drop: ["ALL"], read_only: true });
+      expect(compose.services[service]?.security_opt).toContain("no-new-privileges:true");
+    }
+    const options = [compose.services.worker?.security_opt].flat().map(String);
+    const profile = options.find((option) => option.startsWith("seccomp:"))?.slice("seccomp:".length) ?? "";
+    const { syscalls }: { syscalls: { names: string[] }[] } = JSON.parse(readFileSync(profile, "utf8"));
+    const denied = syscalls.flatMap(({ names }) => names);
+    for (const needed of ["clone", "unshare", "mount", "umount2", "pivot_root"])
+      expect(denied).not.toContain(needed);
+    for (const dangerous of ["init_module", "kexec_load", "bpf", "ptrace"])
+      expect(denied).toContain(dangerous);
+    expect(compose.services.web?.security_opt).toEqual(["no-new-privileges:true"]);
+  });
+
   it("keeps data in declared volumes", () => {
     const mounts = Object.values(compose.services).flatMap((service) => service.volumes ?? []);
     const named = mounts.map((mount) => mount.split(":")[0] ?? "").filter((name) => !name.startsWith("$"));
