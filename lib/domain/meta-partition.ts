@@ -1,10 +1,8 @@
 /** Says before any build whether META values fit the partition of a disk image; lib/formats/adv.ts writes it. */
 import { invalidInput } from "../errors/app-error.ts";
+import { RECORD_HEAD, RECORDS_LIMIT } from "../formats/adv.ts";
 import type { Bootloader, MetaValue } from "./recipe-types.ts";
 
-/** Bytes that records may take in a 256 KiB block, heads included. */
-const CAPACITY = 262_076;
-const RECORD_HEAD = 8;
 /** A dual-boot image carries one more record, which tells the first boot which boot loader to drop. */
 const BOOTLOADER_RECORD = RECORD_HEAD + "dual-boot".length;
 
@@ -22,8 +20,8 @@ export function checkMetaPartition(meta: readonly MetaValue[], bootloader: Bootl
   const values = new Map(meta.map(({ key, value }) => [key, encoder.encode(value).length + RECORD_HEAD]));
   const own = bootloader === "dual-boot" ? BOOTLOADER_RECORD : 0;
   const size = [...values.values()].reduce((sum, bytes) => sum + bytes, own);
-  if (size > CAPACITY) {
-    throw invalidInput(`META values take ${size} bytes, a disk image holds ${CAPACITY}`, {
+  if (size > RECORDS_LIMIT) {
+    throw invalidInput(`META values take ${size} bytes, a disk image holds ${RECORDS_LIMIT}`, {
       hint: "Shorten the values, or hand the data over in the machine configuration.",
     });
   }

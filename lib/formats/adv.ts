@@ -15,7 +15,9 @@ const MAGIC_START = 0x5a4b3c2d;
 const MAGIC_END = 0xa5b4c3d2;
 const HASH_OFFSET = BLOCK_BYTES - 36;
 /** Records may fill this much, headers of 8 bytes included; a node refuses to add to a fuller list. */
-const RECORDS_LIMIT = 262_076;
+export const RECORDS_LIMIT = 262_076;
+/** Bytes of a record before its value. */
+export const RECORD_HEAD = 8;
 
 /**
  * One block of 256 KiB, big-endian: magic, records (tag, length, value) in ascending tag order, a zero tag,
@@ -27,7 +29,7 @@ function metaBlock(records: readonly MetaRecord[]): Uint8Array {
   view.setUint32(0, MAGIC_START);
   view.setUint32(BLOCK_BYTES - 4, MAGIC_END);
   const values = new Map(records.map(({ tag, value }) => [tag, new TextEncoder().encode(value)]));
-  const used = [...values.values()].reduce((sum, value) => sum + value.length + 8, 0);
+  const used = [...values.values()].reduce((sum, value) => sum + value.length + RECORD_HEAD, 0);
   if (used > RECORDS_LIMIT) {
     throw invalidInput(`the META values need ${used} bytes, ${RECORDS_LIMIT} is the limit`, {
       hint: "Shorten the values of customization.meta.",

@@ -76,8 +76,8 @@ describe("partition tables", () => {
   });
 
   it.each(Object.entries(data.disk))("%s is laid out as known", (name, want) => {
-    const { version, arch, bootloader, secureboot } = asked(name);
-    const loader = effectiveBootloader(bootloader, { arch, secureboot });
+    const { version, bootloader, secureboot } = asked(name);
+    const loader = effectiveBootloader(bootloader, secureboot);
     const disk = {
       guid: DISK_GUID,
       diskBytes: want.diskBytes,

@@ -1,4 +1,6 @@
 /** Gives nodes a type: collects type errors in document order, follows aliases within limits, applies merge keys. */
+
+import { quoteText } from "../quote.ts";
 import type { OptionValue } from "../schematic-types.ts";
 import { loadError, type Mark } from "./failure.ts";
 import {
@@ -9,7 +11,6 @@ import {
 } from "./limits.ts";
 import type { AliasNode, MappingNode, ScalarNode, SequenceNode, YamlNode } from "./nodes.ts";
 import { isMergeKey, isWrittenAsString } from "./nodes.ts";
-import { goQuote } from "./quote.ts";
 import { type Resolved, resolveTagged } from "./resolve.ts";
 
 type ContentNode = ScalarNode | SequenceNode | MappingNode;
@@ -100,7 +101,7 @@ export class Construction {
     }
     if (groups.size === mapping.pairs.length) return true;
     for (const [id, keys] of groups) {
-      const problem = `mapping key ${goQuote(id.slice(id.indexOf(" ") + 1))} already defined at line `;
+      const problem = `mapping key ${quoteText(id.slice(id.indexOf(" ") + 1))} already defined at line `;
       for (let i = 0; i < keys.length && this.errors.length < MAX_REPORTED_ERRORS; i += 1) {
         const line = keys[i]?.mark.line;
         for (const later of keys.slice(i + 1, i + 1 + MAX_REPORTED_ERRORS)) {

@@ -1,9 +1,7 @@
 /** Which partitions a disk image has, by boot loader and release. */
 
-import type { AssetProfile } from "../../domain/asset.ts";
 import { quirks } from "../../domain/quirks.ts";
 import type { Bootloader } from "../../domain/recipe-types.ts";
-import { invalidInput } from "../../errors/app-error.ts";
 import { META_BYTES } from "../../formats/adv.ts";
 import type { GptPartition } from "../../formats/gpt.ts";
 import { guidFromLabel } from "../../formats/guid.ts";
@@ -34,20 +32,10 @@ function partition(name: PartitionLabel, type: keyof typeof TYPES, size: number 
 
 /**
  * The boot loader a disk really gets: SecureBoot firmware starts only what is signed, and of the boot loaders only
- * systemd-boot is. invalid_input for dual-boot on arm64, which has no BIOS.
+ * systemd-boot is. What cannot be had (dual-boot on arm64) the recipe has refused already.
  */
-export function effectiveBootloader(
-  asked: Bootloader,
-  profile: Pick<AssetProfile, "arch" | "secureboot">,
-): Bootloader {
-  if (profile.secureboot) return "sd-boot";
-  if (asked === "dual-boot" && profile.arch === "arm64") {
-    throw invalidInput("dual-boot is not possible on arm64, which has no BIOS", {
-      hint: "Leave out customization.bootloader, or choose sd-boot or grub.",
-    });
-  }
-  return asked;
-}
+export const effectiveBootloader = (asked: Bootloader, secureboot: boolean): Bootloader =>
+  secureboot ? "sd-boot" : asked;
 
 /**
  * The partitions in table order. BOOT is always entry 3 where there is one: that number is compiled into GRUB.

@@ -52,7 +52,7 @@ function diskFacts(b: PlanBuilder, recipe: Recipe): DiskFacts {
       retryable: false,
     });
   }
-  const loader = effectiveBootloader(bootloader, profile);
+  const loader = effectiveBootloader(bootloader, profile.secureboot);
   const partitions = diskPartitions(version, loader);
   const { overlay } = recipe;
   return {
