@@ -185,6 +185,9 @@ test("inputs: an image is read once for all its files, builds share the work, ab
       path: name,
     })),
     { ...source, id: "tree", kind: "image-tree" },
+    { ...source, id: "folder", kind: "image-folder", path: "etc" },
+    { ...source, id: "empty", kind: "image-folder", path: "lib" },
+    { ...source, id: "host", kind: "image-tree", arch: "host" },
   ];
   const plan: BuildPlan = { ...fakeAsset("inputs", [{}]).plan, inputs };
   const fetcher = createInputFetcher({ images, cache: machine("a").cache });
@@ -199,9 +202,13 @@ test("inputs: an image is read once for all its files, builds share the work, ab
     code: "not_found",
     message: expect.stringContaining("usr/absent"),
   });
+  expect(await readdir((await fetch(one, 4)).path)).toEqual(["c"]);
+  expect(await readdir((await fetch(two, 5)).path)).toEqual([]);
   const tree = await fetch(one, 3);
   expect(tree).toMatchObject({ shape: "tree", selinuxLabels: { "usr/a": "label" } });
   const before = extractions;
   await fetch(two, 3);
+  // The variant for this machine is the amd64 one that is there already, on amd64.
+  if (process.arch === "x64") expect((await fetch(two, 6)).path).toBe(tree.path);
   expect(extractions).toBe(before);
 });
