@@ -12,7 +12,7 @@ const PAGES = [
   ...["app", "components", "messages", "public", "proxy.ts", "docs/openapi.json"],
   ...["next.config.mjs", "postcss.config.mjs"],
 ];
-const PROGRAMS = [...LIBRARY, "app/page-routes.ts", "api", "workers", "server.ts", "scripts"];
+const PROGRAMS = [...LIBRARY, "app/page-routes.ts", "api", "cli", "workers", "server.ts", "scripts"];
 
 /** Everything that pages and programs are made of; the container's build needs all of it. */
 export const BUILD_SOURCES = [...new Set([...PAGES, ...PROGRAMS])];
@@ -23,6 +23,7 @@ export const BUNDLES = {
   worker: "workers/main.ts",
   supervisor: "scripts/supervisor.ts",
   migrate: "scripts/migrate.ts",
+  cli: "cli/main.ts",
 };
 
 export function debianStep(group) {

@@ -1,0 +1,91 @@
+/** Every image a command uses, pinned by digest, behind one name each. */
+import path from "node:path";
+import type { ContainerAsset } from "../lib/domain/imager-profile/types.ts";
+import type { PinnedImage } from "../lib/domain/release.ts";
+import { AppError, invalidInput, notFound } from "../lib/errors/app-error.ts";
+import type { RunTool } from "../lib/exec/run.ts";
+import { parseReference } from "../lib/oci/reference.ts";
+import { createSourceImages } from "../lib/oci/source-images.ts";
+import type { SourceImages } from "../lib/oci/types.ts";
+import { type ImageReader, openLayout, openTarball } from "./local-images.ts";
+import type { CommandSettings } from "./settings.ts";
+
+export interface ImageShelf {
+  /** Reads pinned images by the repository name that pin gave. */
+  images: ImageReader;
+  /** The source registry, for tags and catalogs. */
+  source: SourceImages;
+  /** Finds the digest of an image. not_found naming the reference, invalid_input for an asset that names nothing. */
+  pin(asset: ContainerAsset): Promise<PinnedImage>;
+  /** The image of a release in the source registry. */
+  pinRelease(repository: string, version: string): Promise<PinnedImage>;
+}
+
+/** References of the public registry are looked up in the source registry, others where they point. */
+export function createImageShelf(settings: CommandSettings, run: RunTool): ImageShelf {
+  const { source: config, cacheDir } = settings;
+  const readers = new Map<string, { reader: ImageReader; repository: string }>();
+  const open = (registry: string, own: boolean) =>
+    createSourceImages({
+      registry,
+      username: own ? config.username : null,
+      password: own ? config.password : null,
+      verify: own ? config.verify : { kind: "off" },
+      cacheDir,
+      run,
+    });
+  const source = open(config.registry, true);
+  const readerOf = (repository: string) => readers.get(repository) ?? { reader: source, repository };
+  const images: ImageReader = {
+    extract(repository, ...rest) {
+      const found = readerOf(repository);
+      return found.reader.extract(found.repository, ...rest);
+    },
+    platformManifest(repository, ...rest) {
+      const found = readerOf(repository);
+      return found.reader.platformManifest(found.repository, ...rest);
+    },
+    blob(repository, ...rest) {
+      const found = readerOf(repository);
+      return found.reader.blob(found.repository, ...rest);
+    },
+  };
+
+  async function pinLocal(place: string, kind: "oci" | "tar"): Promise<PinnedImage> {
+    const { digest, reader } = await (kind === "oci" ? openLayout(place, run) : openTarball(place, run));
+    // Images carry these names as labels, so they say nothing of this machine's folders.
+    const repository = `${kind}/${path.basename(place)}/${digest.slice(-12)}`;
+    readers.set(repository, { reader, repository });
+    return { repository, digest };
+  }
+
+  async function pinReference(text: string, insecure: boolean): Promise<PinnedImage> {
+    const { registry, repository, tag, digest: written } = parseReference(text);
+    const own = registry === null || registry === config.publicName;
+    const reader = own ? source : open(`${insecure ? "http" : "https"}://${registry}`, false);
+    const digest = written ?? (await reader.resolveTag(repository, tag ?? "latest"));
+    if (digest === null) throw notFound(`the image ${text} does not exist`);
+    const name = own ? repository : `${registry}/${repository}`;
+    if (!own) readers.set(name, { reader, repository });
+    return { repository: name, digest };
+  }
+
+  return {
+    images,
+    source,
+    async pin({ tarballPath, ociPath, imageRef, forceInsecure = false }) {
+      if (tarballPath) return pinLocal(tarballPath, "tar");
+      if (ociPath) return pinLocal(ociPath, "oci");
+      if (imageRef) return pinReference(imageRef, forceInsecure);
+      throw invalidInput("an image needs imageRef, ociPath or tarballPath");
+    },
+    async pinRelease(repository, version) {
+      const digest = await source.resolveTag(repository, version);
+      if (digest !== null) return { repository, digest };
+      throw new AppError("not_found", `${repository}:${version} does not exist in ${config.registry}`, {
+        hint: "Choose a release that the source registry has; --source names another registry.",
+        retryable: false,
+      });
+    },
+  };
+}

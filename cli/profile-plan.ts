@@ -1,0 +1,84 @@
+/** From a complete profile to its plan: pins every image it names, reads its keys. */
+import type { CompleteProfile } from "../lib/domain/imager-profile/complete.ts";
+import { type PinnedInputs, profileRecipe } from "../lib/domain/imager-profile/recipe.ts";
+import type { ContainerAsset } from "../lib/domain/imager-profile/types.ts";
+import { baseInstallerRepository } from "../lib/domain/quirks.ts";
+import type { CatalogExtension, CatalogOverlay } from "../lib/domain/release.ts";
+import { readInstalledGrub } from "../lib/imager/grub-modules.ts";
+import { planAsset } from "../lib/imager/plan.ts";
+import type { BuildPlan, PlanInput, Product } from "../lib/imager/types.ts";
+import type { SecureBootKeys } from "../lib/keys/types.ts";
+import { IMAGER } from "../lib/services/release-discovery.ts";
+import { digestWith, type FileOverrides, findOverrides, overrideOf } from "./file-overrides.ts";
+import type { ImageShelf } from "./image-shelf.ts";
+import { readProfileKeys } from "./profile-keys.ts";
+import type { CommandSettings } from "./settings.ts";
+
+/** A plan with all that running it takes. */
+export interface PreparedPlan {
+  plan: BuildPlan;
+  keys: SecureBootKeys | null;
+  /** Inputs as this machine has them; null for those that come from an image under the given digest. */
+  locate(input: PlanInput): { product: Product } | { digest: string } | null;
+}
+
+const NOTHING = `sha256:${"0".repeat(64)}`;
+
+/** Rejects with what planAsset refuses, and not_found or upstream_unavailable for images. */
+export async function prepareProfile(
+  profile: CompleteProfile,
+  shelf: ImageShelf,
+  settings: CommandSettings,
+): Promise<PreparedPlan> {
+  const keys = profile.secureboot ? await readProfileKeys(profile, settings) : null;
+  const overrides = await findOverrides(profile, settings.workingFolder);
+  const others = { ...(await pinImages(profile, shelf)), signing: keys?.identity ?? null };
+  const installedGrub = await readInstalledGrub();
+  const planWith = (digest: string): BuildPlan =>
+    planAsset(profileRecipe(profile, { ...others, installedGrub, imager: { repository: IMAGER, digest } }));
+  // A first look tells whether anything of the release's image is needed at all.
+  const needed = planWith(NOTHING).inputs.filter((input) => input.digest === NOTHING);
+  const complete = needed.every((input) => input.kind !== "image-file" || overrideOf(overrides, input));
+  const pinned = complete ? null : (await shelf.pinRelease(IMAGER, profile.version)).digest;
+  const digest = await digestWith(overrides, pinned);
+  return { plan: planWith(digest), keys, locate: locator(overrides, digest, pinned) };
+}
+
+type Images = Pick<PinnedInputs, "baseInstaller" | "extensions" | "overlay">;
+
+async function pinImages(profile: CompleteProfile, shelf: ImageShelf): Promise<Images> {
+  const { kind, version, source } = profile;
+  if (kind === "kernel" || kind === "cmdline") {
+    return { baseInstaller: null, extensions: [], overlay: await pinOverlay(profile, shelf) };
+  }
+  const base = source.input?.baseInstaller;
+  const baseInstaller =
+    kind !== "installer"
+      ? null
+      : await (isNamed(base) ? shelf.pin(base) : shelf.pinRelease(baseInstallerRepository(version), version));
+  const extensions: CatalogExtension[] = [];
+  for (const asset of source.input?.systemExtensions ?? []) {
+    const { repository: name, digest } = await shelf.pin(asset);
+    extensions.push({ name, ref: name, digest, author: "", description: "" });
+  }
+  return { baseInstaller, extensions, overlay: await pinOverlay(profile, shelf) };
+}
+
+const isNamed = (asset: ContainerAsset | undefined): asset is ContainerAsset =>
+  asset !== undefined && Boolean(asset.imageRef || asset.ociPath || asset.tarballPath);
+
+async function pinOverlay({ source }: CompleteProfile, shelf: ImageShelf): Promise<CatalogOverlay | null> {
+  const image = source.overlay?.image;
+  if (!isNamed(image)) return null;
+  const { repository, digest } = await shelf.pin(image);
+  return { name: source.overlay?.name || "default", image: repository, ref: repository, digest };
+}
+
+function locator(overrides: FileOverrides, digest: string, pinned: string | null): PreparedPlan["locate"] {
+  return (input) => {
+    if (input.digest !== digest) return null;
+    const file = overrideOf(overrides, input);
+    if (file !== null) return { product: { path: file, shape: "file" } };
+    return pinned === null ? null : { digest: pinned };
+  };
+}
