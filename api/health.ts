@@ -1,6 +1,6 @@
 /** GET and HEAD /healthz and /readyz: is the process alive, can it do its work. */
 import { createRoute, z } from "@hono/zod-openapi";
-import { type Api, answer, createApi } from "./create-api.ts";
+import { type Api, answer, createApi, requestIdOf } from "./create-api.ts";
 import { reply, TEXT } from "./replies.ts";
 
 const healthz = createRoute({
@@ -19,7 +19,7 @@ const readyz = createRoute({
   responses: {
     200: { description: "Everything answers; empty body" },
     503: {
-      description: "One line for each thing that does not",
+      description: "One line for each thing that does not, with what to do; the log says why",
       content: { "text/plain": { schema: z.string() } },
     },
   },
@@ -33,7 +33,10 @@ export function healthRoutes(): Api {
   answer(app, readyz, async (c) => {
     const broken = (await c.var.services.health.readiness()).filter((check) => !check.ok);
     if (broken.length === 0) return empty();
-    return reply(c, `not ready\n${broken.map((b) => `${b.name}: ${b.message}\n`).join("")}`, TEXT, 503, {
+    const { path } = c.req;
+    for (const { name, reason } of broken)
+      c.var.onFailure(new Error(`${name}: ${reason}`), { requestId: requestIdOf(c), path });
+    return reply(c, `not ready\n${broken.map((b) => `${b.name}: ${b.hint}\n`).join("")}`, TEXT, 503, {
       "Retry-After": "5",
     });
   });

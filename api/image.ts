@@ -5,7 +5,7 @@ import { type Sidecar, splitSidecar } from "../lib/domain/asset-path.ts";
 import { contentTypeOf } from "../lib/domain/content-type.ts";
 import { invalidInput, notFound } from "../lib/errors/app-error.ts";
 import { BUNDLE_MEDIA_TYPE } from "../lib/formats/image-signature.ts";
-import { attachment } from "../lib/http/disposition.ts";
+import { attachment, safeFileName } from "../lib/http/disposition.ts";
 import { clientSignal, type Representation } from "../lib/http/send-bytes.ts";
 import type { BuildView, ReadyAsset, ResolvedAsset } from "../lib/services/contracts.ts";
 import { type Api, type ApiContext, answer, createApi, requestIdOf } from "./create-api.ts";
@@ -172,7 +172,9 @@ export function imageRoutes(): Api {
       path,
     });
     const filename = c.req.query("filename");
-    if (sidecar !== null) return answerAbout(c, resolved, aboutOf(c, sidecar), filename || path);
+    // The name goes into the text of a checksum, where a line break would begin another checksum.
+    const name = filename ? safeFileName(filename) : path;
+    if (sidecar !== null) return answerAbout(c, resolved, aboutOf(c, sidecar), name);
     return answerFile(c, resolved, assetHeaders(path, filename));
   });
   return app;

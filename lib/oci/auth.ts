@@ -151,13 +151,28 @@ async function fetchToken(
       await response.body?.cancel();
       throw refusedToken(what, response.status, basic !== null);
     }
-    return { ok: true, value: parseToken(what, await readText(response), startedAt) };
+    const text = await readText(response).catch((cause: unknown) => ({ cause }));
+    if (typeof text !== "string")
+      return { ok: false, reason: "the answer of the token service broke off", cause: text.cause };
+    return { ok: true, value: parseToken(what, text, startedAt) };
   });
 }
 
+/** The body as text, counted while it arrives; empty when it is larger than an answer with a token can be. */
 async function readText(response: Response): Promise<string> {
-  const bytes = Buffer.from(await response.arrayBuffer());
-  return bytes.byteLength > MAX_TOKEN_BYTES ? "" : bytes.toString("utf8");
+  const reader = response.body?.getReader();
+  if (!reader) return "";
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    size += part.value.byteLength;
+    if (size > MAX_TOKEN_BYTES) {
+      await reader.cancel();
+      return "";
+    }
+    parts.push(part.value);
+  }
+  return Buffer.concat(parts, size).toString("utf8");
 }
 
 function parseToken(what: string, text: string, startedAt: number): Token {

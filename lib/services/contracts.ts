@@ -215,8 +215,10 @@ export interface TalosctlService {
 export interface HealthCheck {
   name: "tools" | "postgres" | "redis" | "store" | "source";
   ok: boolean;
-  /** What is wrong and what to do, empty when ok. */
-  message: string;
+  /** What to do, for anybody; empty when ok. */
+  hint: string;
+  /** What is wrong in the words of a driver, for the log: it may name hosts and folders. Empty when ok. */
+  reason: string;
 }
 
 export interface HealthService {

@@ -32,7 +32,9 @@ export function createHealthService(options: HealthServiceOptions): HealthServic
 function ask(options: HealthServiceOptions): Promise<HealthCheck[]> {
   const { database, redis, store, releases } = options;
   return Promise.all([
-    check("tools", "Install the Debian packages named.", () => checkTools(options)),
+    check("tools", "Install the missing programs; the log names them and their Debian packages.", () =>
+      checkTools(options),
+    ),
     check("postgres", "Check DATABASE_URL and that Postgres runs.", database),
     check("redis", "Check REDIS_URL and that Redis runs.", redis),
     check("store", "Check the STORAGE and S3 settings and the free space.", () => store.check()),
@@ -51,10 +53,10 @@ async function check(
   });
   try {
     await Promise.race([work(), late]);
-    return { name, ok: true, message: "" };
+    return { name, ok: true, hint: "", reason: "" };
   } catch (error) {
     const reason = error instanceof Error && error.message !== "" ? error.message : String(error);
-    return { name, ok: false, message: `${lastLine(reason)} ${hint}`.trim() };
+    return { name, ok: false, hint, reason: lastLine(reason) };
   } finally {
     clearTimeout(timer);
   }

@@ -102,6 +102,43 @@ describe("credentials", () => {
     expect((await failure(client.tags(REPOSITORY))).message).toContain("unusable token service");
     expect(asked).toEqual(["https://reg.example/v2/siderolabs/imager/tags/list?n=1000"]);
   });
+
+  /** A client of a registry whose token service gives these answers, one after another. */
+  function clientWithTokens(answers: (() => Response)[]) {
+    return createRegistryClient({
+      registry: "https://reg.example",
+      clock: { now: Date.now, random: () => 0, sleep: async () => undefined },
+      fetch: async (input, init) => {
+        if (String(input).startsWith("https://tokens.example/"))
+          return answers.shift()?.() ?? Response.error();
+        if (new Headers(init?.headers).has("authorization")) return Response.json({ tags: ["v1.13.2"] });
+        const challenge = 'Bearer realm="https://tokens.example/token"';
+        return new Response(null, { status: 401, headers: { "www-authenticate": challenge } });
+      },
+    });
+  }
+
+  test("asks again when the answer with the token breaks off", async () => {
+    const broken = () =>
+      new Response(new ReadableStream({ start: (c) => c.error(new TypeError("terminated")) }));
+    const client = clientWithTokens([broken, () => Response.json({ token: "t" })]);
+    expect(await client.tags(REPOSITORY)).toEqual(["v1.13.2"]);
+  });
+
+  test("stops reading an answer that is too large to hold a token", async () => {
+    let sent = 0;
+    const endless = () =>
+      new Response(
+        new ReadableStream({
+          pull(controller) {
+            sent += 65_536;
+            controller.enqueue(new Uint8Array(65_536));
+          },
+        }),
+      );
+    expect((await failure(clientWithTokens([endless]).tags(REPOSITORY))).message).toContain("no token");
+    expect(sent).toBeLessThan(1_000_000);
+  });
 });
 
 describe("redirects", () => {
