@@ -1,12 +1,13 @@
-/** GET /versions and the two catalog lists: what the source offers. Answers are kept as bytes between refreshes. */
+/** GET /versions and the two catalog lists: what the source offers. Catalogs are kept as bytes between refreshes. */
 import { createRoute, z } from "@hono/zod-openapi";
 import type { Representation } from "../lib/http/send-bytes.ts";
 import { type Api, type ApiContext, answer, createApi } from "./create-api.ts";
 import { bytesRepresentation, goJson, send, TEXT } from "./replies.ts";
 
 const version = z.object({ version: z.string() });
-const json = (schema: z.ZodType) => ({ "text/plain": { schema } });
-const missing = { 404: { description: "The version is not available", content: json(z.string()) } };
+/** JSON under the type text/plain, as clients of the dialect know it. */
+const jsonAsText = (schema: z.ZodType) => ({ "text/plain": { schema } });
+const missing = { 404: { description: "The version is not available", content: jsonAsText(z.string()) } };
 
 const versionsRoute = createRoute({
   method: "get",
@@ -17,7 +18,7 @@ const versionsRoute = createRoute({
   responses: {
     200: {
       description: "Version tags; with broken=true the broken ones",
-      content: json(z.array(z.string())),
+      content: jsonAsText(z.array(z.string())),
     },
   },
 });
@@ -31,7 +32,7 @@ const extensionsRoute = createRoute({
   responses: {
     200: {
       description: "In catalog order",
-      content: json(
+      content: jsonAsText(
         z.array(
           z.object({
             name: z.string(),
@@ -56,7 +57,7 @@ const overlaysRoute = createRoute({
   responses: {
     200: {
       description: "In catalog order; an empty list below 1.7.0",
-      content: json(
+      content: jsonAsText(
         z.array(z.object({ name: z.string(), image: z.string(), ref: z.string(), digest: z.string() })),
       ),
     },
@@ -64,13 +65,16 @@ const overlaysRoute = createRoute({
   },
 });
 
-/** Keeps the encoded answer as long as the service hands out the same list object. */
+const encoded = (list: object): Representation =>
+  bytesRepresentation(Buffer.from(goJson(list)), { "Content-Type": TEXT });
+
+/** Keeps the encoded answer as long as the service hands out the same list, which it does for the catalog of a release. */
 function keptAnswers() {
   const kept = new WeakMap<object, Representation>();
   return (c: ApiContext, list: object): Promise<Response> => {
     let representation = kept.get(list);
     if (!representation) {
-      representation = bytesRepresentation(Buffer.from(goJson(list)), { "Content-Type": TEXT });
+      representation = encoded(list);
       kept.set(list, representation);
     }
     return send(c, representation);
@@ -82,7 +86,8 @@ export function versionRoutes(): Api {
   const kept = keptAnswers();
   answer(app, versionsRoute, async (c) => {
     const { releases } = c.var.services;
-    return kept(c, c.req.query("broken") === "true" ? releases.brokenVersions() : await releases.versions());
+    const list = c.req.query("broken") === "true" ? releases.brokenVersions() : await releases.versions();
+    return send(c, encoded(list));
   });
   answer(app, extensionsRoute, async (c) =>
     kept(c, await c.var.services.releases.extensions(c.req.valid("param").version)),

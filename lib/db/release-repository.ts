@@ -48,7 +48,7 @@ export function createReleaseRepository(db: Database): ReleaseRepository {
   return {
     async load(registry) {
       const rows = await db.release.findMany();
-      const records = rows.map(toRecord).filter((record) => record !== null);
+      const records = rows.map(recordOfRow).filter((record) => record !== null);
       return records.filter((record) => record.registry === registry);
     },
     async replaceAll(records) {
@@ -95,7 +95,7 @@ function toColumns(record: ReleaseRecord): Record<string, unknown> {
   };
 }
 
-function toRecord(row: ReleaseRow): ReleaseRecord | null {
+function recordOfRow(row: ReleaseRow): ReleaseRecord | null {
   const parsed = rowSchema.safeParse(row);
   if (!parsed.success) return null;
   const { inputs, ...rest } = parsed.data;

@@ -34,7 +34,7 @@ export interface PlatformImage {
   annotations: Record<string, string>;
 }
 
-/** Access to the images of the source registry, by repository path and digest. Everything read is verified. */
+/** Access to the images of the source registry, by repository path and digest. What is used is checked; see each method. */
 export interface SourceImages {
   /** All tags, following pagination. not_found when the repository does not exist. */
   tags(repository: string, signal?: AbortSignal): Promise<string[]>;

@@ -15,7 +15,7 @@ const UNREACHABLE = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EAI_AGA
 
 /** Any thrown value as the error that is written into the build's row. */
 export function toBuildError(thrown: unknown, place: FailurePlace): BuildError {
-  const error = toAppError(thrown);
+  const error = asAppError(thrown);
   const detail = { ...(place.phase === null ? {} : place), ...error.extra.details };
   return {
     code: error.code,
@@ -27,7 +27,7 @@ export function toBuildError(thrown: unknown, place: FailurePlace): BuildError {
 }
 
 /** Known system errors get a sentence of their own, also behind a step that failed; the rest is `internal`. */
-export function toAppError(thrown: unknown): AppError {
+export function asAppError(thrown: unknown): AppError {
   const known = systemError(thrown);
   if (known !== null) return known;
   if (thrown instanceof AppError) {

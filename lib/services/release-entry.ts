@@ -58,7 +58,7 @@ const inputList = (inputs: ReleaseInputs) => [
   inputs.overlays,
 ];
 
-export function toRecord(entry: ReleaseEntry, registry: string, checkedAt: Date): ReleaseRecord {
+export function recordOfEntry(entry: ReleaseEntry, registry: string, checkedAt: Date): ReleaseRecord {
   return {
     version: entry.version,
     state: stateOf(entry),

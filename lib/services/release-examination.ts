@@ -3,7 +3,7 @@ import pLimit from "p-limit";
 import type { ReleaseRepository } from "../db/release-repository.ts";
 import { AppError } from "../errors/app-error.ts";
 import { SingleFlight } from "../oci/single-flight.ts";
-import { emptyEntry, type ReleaseEntry, sameInputs, toRecord } from "./release-entry.ts";
+import { emptyEntry, type ReleaseEntry, recordOfEntry, sameInputs } from "./release-entry.ts";
 import { findMissingNames, lookAtTags, type ReadContext, readRelease } from "./release-reading.ts";
 
 export interface ReleaseLog {
@@ -104,7 +104,7 @@ export class ReleaseExaminer {
     const entry = { ...this.entry(version), ...change };
     this.put(entry);
     await repository
-      .update(toRecord(entry, context.registry, new Date()))
+      .update(recordOfEntry(entry, context.registry, new Date()))
       .catch((error: unknown) => log.warn({ err: error, version }, "a release could not be written down"));
   }
 }

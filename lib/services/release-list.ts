@@ -5,7 +5,7 @@ import { selectVersions } from "../domain/versions.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { SourceImages } from "../oci/types.ts";
 import { discoverReleases } from "./release-discovery.ts";
-import { fromRecord, isListed, type ReleaseEntry, toRecord } from "./release-entry.ts";
+import { fromRecord, isListed, type ReleaseEntry, recordOfEntry } from "./release-entry.ts";
 import { ReleaseExaminer, type ReleaseLog } from "./release-examination.ts";
 
 export interface ReleaseSource {
@@ -170,7 +170,9 @@ export class ReleaseList {
     this.#versions = all;
     this.#examiner.keepOnly(new Set(all));
     this.#checkedAt = startedAt;
-    const records = all.map((version) => toRecord(this.#examiner.entry(version), source.registry, startedAt));
+    const records = all.map((version) =>
+      recordOfEntry(this.#examiner.entry(version), source.registry, startedAt),
+    );
     await repository
       .replaceAll(records)
       .catch((error: unknown) => log.warn({ err: error }, "the list of releases cannot be written down"));

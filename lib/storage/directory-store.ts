@@ -37,7 +37,7 @@ export class DirectoryStore implements ObjectStore {
       await this.#publish(temporary, key);
     } catch (error) {
       await rm(temporary, { force: true });
-      throw toAppError(error, key);
+      throw toStoreError(error, key);
     }
     return hashing.result();
   }
@@ -61,7 +61,7 @@ export class DirectoryStore implements ObjectStore {
       return result;
     } catch (error) {
       if (temporary !== undefined) await rm(temporary, { force: true });
-      throw toAppError(error, key);
+      throw toStoreError(error, key);
     }
   }
 
@@ -102,7 +102,7 @@ export class DirectoryStore implements ObjectStore {
     } catch (error) {
       await rm(temporary, { force: true });
       if (systemCode(error) === "ENOENT" && !(await this.head(key))) return false;
-      throw toAppError(error, key);
+      throw toStoreError(error, key);
     }
   }
 
@@ -249,7 +249,7 @@ function ignoreAbsence(error: unknown): undefined {
   throw error;
 }
 
-function toAppError(error: unknown, key: string): unknown {
+function toStoreError(error: unknown, key: string): unknown {
   const code = systemCode(error);
   if (error instanceof AppError) return error;
   if (code === "ABORT_ERR" || (error instanceof Error && error.name === "AbortError")) {

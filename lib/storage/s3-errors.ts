@@ -13,7 +13,7 @@ export function isAbsence(error: unknown): boolean {
 }
 
 /** AppError for anything the S3 client throws; `doing` completes "The object store could not …". */
-export function toAppError(error: unknown, doing: string): AppError {
+export function toStoreError(error: unknown, doing: string): AppError {
   if (error instanceof AppError) return error;
   const why = error instanceof Error ? error.message || error.name : String(error);
   if (

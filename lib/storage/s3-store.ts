@@ -21,7 +21,7 @@ import { checkKey, checkPrefix } from "./keys.ts";
 import type { ByteRange, ObjectStore, PutResult, StoredObject } from "./object-store.ts";
 import { resumingStream } from "./resuming-stream.ts";
 import { ensureBucket } from "./s3-bucket.ts";
-import { isAbsence, toAppError } from "./s3-errors.ts";
+import { isAbsence, toStoreError } from "./s3-errors.ts";
 
 export interface S3Settings {
   /** Null: Amazon's own for the region. */
@@ -88,7 +88,7 @@ export class S3Store implements ObjectStore {
       source.destroy();
       // When the source is the reason its own error says more than that of the upload it ended.
       const reason = options.signal?.aborted || source.errored === null ? error : source.errored;
-      throw reason === source.errored ? reason : toAppError(error, `store ${key}`);
+      throw reason === source.errored ? reason : toStoreError(error, `store ${key}`);
     }
     await fed;
     const result = hashing.result();
@@ -109,7 +109,7 @@ export class S3Store implements ObjectStore {
       await rm(path, { force: true });
       return result;
     } catch (error) {
-      throw toAppError(error, `store ${key}`);
+      throw toStoreError(error, `store ${key}`);
     } finally {
       body.destroy();
     }
@@ -121,7 +121,7 @@ export class S3Store implements ObjectStore {
       return { sizeBytes: reply.ContentLength ?? 0 };
     } catch (error) {
       if (isAbsence(error)) return null;
-      throw toAppError(error, `look up ${key}`);
+      throw toStoreError(error, `look up ${key}`);
     }
   }
 
@@ -141,7 +141,7 @@ export class S3Store implements ObjectStore {
       });
     } catch (error) {
       if (isAbsence(error)) throw absent(key);
-      throw toAppError(error, `read ${key}`);
+      throw toStoreError(error, `read ${key}`);
     }
   }
 
@@ -159,7 +159,7 @@ export class S3Store implements ObjectStore {
     } catch (error) {
       await rm(temporary, { force: true });
       if (error instanceof AppError && error.code === "not_found") return false;
-      throw toAppError(error, `read ${key}`);
+      throw toStoreError(error, `read ${key}`);
     }
   }
 
@@ -167,7 +167,7 @@ export class S3Store implements ObjectStore {
     try {
       await this.#client.send(new DeleteObjectCommand(this.#at(key)));
     } catch (error) {
-      if (!isAbsence(error)) throw toAppError(error, `delete ${key}`);
+      if (!isAbsence(error)) throw toStoreError(error, `delete ${key}`);
     }
   }
 
@@ -183,7 +183,7 @@ export class S3Store implements ObjectStore {
         }
       }
     } catch (error) {
-      throw toAppError(error, "list objects");
+      throw toStoreError(error, "list objects");
     }
   }
 
@@ -216,7 +216,7 @@ export class S3Store implements ObjectStore {
     try {
       return await ensureBucket(this.#client, { bucket: this.#bucket, region: this.#region }, signal);
     } catch (error) {
-      throw toAppError(error, `make the bucket ${this.#bucket}`);
+      throw toStoreError(error, `make the bucket ${this.#bucket}`);
     }
   }
 
