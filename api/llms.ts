@@ -2,7 +2,8 @@
 import { type Api, createApi } from "./create-api.ts";
 import { reply, TEXT } from "./replies.ts";
 
-const text = (base: string) => `# Casthouse
+/** The page for a factory at this address. */
+export const llmsText = (base: string): string => `# Casthouse
 
 > A self-hosted image factory for Talos Linux. It speaks the dialect of the public Image Factory (factory.talos.dev):
 > same schematic IDs, same paths, so scripts work after changing the host name.
@@ -34,6 +35,7 @@ Base address: ${base}
   - \`<file>.sha256\`, \`<file>.sha512\`: checksum lines for sha256sum -c
   - \`<file>.sigstore.json\`: Sigstore bundle, signed by the key at ${base}/oci/cosign/signing-key.pub
   - \`Prefer: respond-async\`: 202 with the address of the build instead of waiting
+- \`HEAD\` of a file nobody built answers 200 with \`X-Asset-State: absent\` and builds nothing
 - \`GET ${base}/image/<id>/<version>/SHA256SUMS\`: checksums of all files that are ready
 - \`GET ${base}/spdx/<id>/<version>/<arch>\`: bill of materials, SPDX 2.3; with .cdx.json behind it CycloneDX 1.6
 - \`GET ${base}/api/v1/models/<id>/<version>/lock\`: every source image by digest
@@ -43,12 +45,13 @@ Base address: ${base}
 | file | what |
 | --- | --- |
 | \`metal-amd64.iso\` | ISO for BIOS and UEFI |
-| \`metal-amd64.raw.xz\`, \`.raw.zst\`, \`.raw.gz\`, \`.raw.tar.gz\`, \`.raw\` | disk image |
-| \`nocloud-amd64.raw.xz\` | disk image for Proxmox and other NoCloud hosts; any platform name works |
+| \`metal-amd64.raw.xz\`, \`metal-amd64.raw.zst\`, \`metal-amd64.raw.gz\`, \`metal-amd64.raw.tar.gz\`, \`metal-amd64.raw\` | disk image |
+| \`nocloud-amd64.raw.xz\`, \`openstack-amd64.qcow2\`, \`azure-amd64.vhd.xz\`, \`vmware-amd64.ova\` | disk images of other platforms; any platform name works |
+| \`metal-arm64.raw.xz\` | with an overlay in the schematic: disk image for that board |
 | \`kernel-amd64\`, \`initramfs-amd64.xz\`, \`cmdline-metal-amd64\` | pieces for network boot |
 | \`metal-amd64-uki.efi\` | unified kernel image |
-| \`metal-amd64-secureboot.iso\` | the same for machines with Secure Boot |
-| \`installer-amd64.tar\` | installer image as an archive |
+| \`metal-amd64-secureboot.iso\`, \`metal-amd64-secureboot.raw.xz\`, \`metal-amd64-secureboot-uki.efi\` | signed for Secure Boot, where this factory has keys: ${base}/secureboot/signing-cert.pem |
+| \`installer-amd64.tar\`, \`installer-amd64-secureboot.tar\` | installer image as an archive |
 
 ## PXE
 
@@ -89,6 +92,6 @@ curl -LO ${base}/image/<id>/v1.13.2/metal-amd64.iso.sha256 && sha256sum -c metal
 
 export function llmsRoutes(): Api {
   const app = createApi();
-  app.get("/llms.txt", (c) => reply(c, text(c.var.publicUrl), TEXT));
+  app.get("/llms.txt", (c) => reply(c, llmsText(c.var.publicUrl), TEXT));
   return app;
 }
