@@ -1,8 +1,9 @@
 /** /api/v1/builds: see builds, start one, follow it live, cancel it. */
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { createRoute, z } from "@hono/zod-openapi";
-import { AppError, notFound } from "../lib/errors/app-error.ts";
+import { AppError } from "../lib/errors/app-error.ts";
 import { sendEvents } from "../lib/http/event-stream.ts";
+import { buildMissing } from "../lib/services/build-errors.ts";
 import { BUILD_STATES, type BuildEvent, type BuildView } from "../lib/services/contracts.ts";
 import { assetJson } from "./asset-json.ts";
 import { type Api, type ApiContext, answer, createApi, requestIdOf } from "./create-api.ts";
@@ -116,8 +117,7 @@ export const buildJson = ({ asset, ...build }: BuildView) => ({
 
 async function requireBuild(c: ApiContext, buildId: string, knowing?: string): Promise<BuildView> {
   const build = await c.var.services.builds.find(buildId, knowing);
-  if (!build)
-    throw notFound(`build ${buildId} does not exist`, { hint: "List the builds at /api/v1/builds" });
+  if (!build) throw buildMissing(buildId);
   return build;
 }
 

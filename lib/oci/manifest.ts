@@ -112,6 +112,7 @@ export function pickPlatform(what: string, index: ImageIndex, arch: string): Des
   if (found) return found;
   const there = linux.map((one) => one.platform?.architecture).join(", ") || "no Linux image";
   throw new AppError("not_found", `${what} has no image for linux/${arch} (it has ${there})`, {
+    hint: "Choose a file for another architecture, or a version whose images have this one.",
     retryable: false,
   });
 }
@@ -148,5 +149,9 @@ function firstIssue(error: z.ZodError): string {
 }
 
 function unreadable(what: string, reason: string, cause?: unknown): AppError {
-  return new AppError("source_invalid", `cannot read ${what}: ${reason}`, { retryable: false, cause });
+  return new AppError("source_invalid", `cannot read ${what}: ${reason}`, {
+    hint: "Choose another version, or have the operator copy this image to the source registry again.",
+    retryable: false,
+    cause,
+  });
 }

@@ -2,7 +2,11 @@
 
 import type { BuildError, BuildRecord } from "../domain/build-record.ts";
 import { MOST_FAILURES, mayHeal } from "../domain/build-retry.ts";
-import { AppError, type AppErrorExtra, type ErrorCode, STATUS } from "../errors/app-error.ts";
+import { AppError, type AppErrorExtra, type ErrorCode, notFound, STATUS } from "../errors/app-error.ts";
+
+/** A build that was never there, or whose row is gone. */
+export const buildMissing = (buildId: string): AppError =>
+  notFound(`build ${buildId} does not exist`, { hint: "List the builds at /api/v1/builds" });
 
 /** Where a build was when it failed. */
 export interface FailurePlace {

@@ -2,11 +2,11 @@
 import type { BuildRepository } from "../db/build-repository.ts";
 import type { BuildRecord } from "../domain/build-record.ts";
 import { isRunning } from "../domain/build-state.ts";
-import { notFound } from "../errors/app-error.ts";
 import { nextEventId, parseEventId, type StreamEvent } from "../queue/event-id.ts";
 import type { EventStreams } from "../queue/event-stream.ts";
 import type { BuildSignals } from "../queue/signals.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { buildMissing } from "./build-errors.ts";
 import { readBuildLog } from "./build-log.ts";
 import type { BuildEvent } from "./contracts.ts";
 
@@ -35,7 +35,7 @@ export async function* followBuild(
     while (!signal.aborted) {
       // Asked before the stream is read: when the build was over by then, the stream has all there will be.
       const build = await options.builds.find(buildId);
-      if (build === null && last === started) throw notFound(`build ${buildId} does not exist`);
+      if (build === null && last === started) throw buildMissing(buildId);
       const over = build === null || !isRunning(build.state);
       for await (const event of over ? ending(options, buildId, last) : stream(options, buildId, last)) {
         last = event.id;

@@ -96,7 +96,9 @@ async function joinWinner(
   const winner =
     (await builds.findRunning(asset.assetKey)) ?? (await builds.findLastFinished(asset.assetKey));
   if (winner === null)
-    throw new AppError("internal", `the build of ${asset.path} vanished while it was joined`);
+    throw new AppError("internal", `the build of ${asset.path} vanished while it was joined`, {
+      hint: "Ask for the file again.",
+    });
   return join(builds, winner, detached);
 }
 

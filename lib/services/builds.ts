@@ -3,11 +3,11 @@ import type { AssetRepository } from "../db/asset-repository.ts";
 import type { BuildFilter } from "../db/build-repository.ts";
 import type { BuildRecord } from "../domain/build-record.ts";
 import { isRunning } from "../domain/build-state.ts";
-import { AppError, notFound } from "../errors/app-error.ts";
+import { AppError } from "../errors/app-error.ts";
 import { jobOf } from "../queue/jobs.ts";
 import type { Producer } from "../queue/producer.ts";
 import type { Waiters } from "../queue/waiters.ts";
-import { cancelledByRequest } from "./build-errors.ts";
+import { buildMissing, cancelledByRequest } from "./build-errors.ts";
 import { type BuildEventsOptions, doneData, followBuild } from "./build-events.ts";
 import { toBuildView, toReadyAsset } from "./build-view.ts";
 import type { BuildService, BuildView } from "./contracts.ts";
@@ -58,7 +58,7 @@ export function createBuildService(options: BuildServiceOptions): BuildService {
       if (!(await builds.move(id, "cancel", {}, { error: cancelledByRequest })))
         throw await notCancelled(options, id);
       const build = await builds.find(id);
-      if (build === null) throw notFound(`build ${id} does not exist`);
+      if (build === null) throw buildMissing(id);
       await tell(options, build);
       return view(build);
     },
@@ -78,7 +78,7 @@ async function tell(
 
 async function notCancelled({ builds }: BuildServiceOptions, id: string): Promise<AppError> {
   const build = await builds.find(id);
-  if (build === null) return notFound(`build ${id} does not exist`);
+  if (build === null) return buildMissing(id);
   return new AppError("conflict", `build ${id} is already ${build.state}`, {
     hint: "Only queued and running builds can be cancelled.",
     retryable: false,

@@ -149,6 +149,7 @@ async function readFiles(
 
 function badCatalog(what: string, reason: string, cause?: unknown): AppError {
   return new AppError("source_invalid", `the catalog ${what} cannot be used: ${reason}`, {
+    hint: "Choose another version, or have the operator copy this release to the source registry again.",
     retryable: false,
     cause,
   });

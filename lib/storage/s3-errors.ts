@@ -25,7 +25,10 @@ export function toStoreError(error: unknown, doing: string): AppError {
     });
   }
   if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 507) {
-    return new AppError("out_of_space", `The object store could not ${doing}: it is full`, { cause: error });
+    return new AppError("out_of_space", `The object store could not ${doing}: it is full`, {
+      hint: "Make room in the bucket, or move it to a larger disk.",
+      cause: error,
+    });
   }
   return new AppError("upstream_unavailable", `The object store could not ${doing}: ${why}`, {
     hint: "Check S3_ENDPOINT, S3_BUCKET and the keys, and that the server is up.",

@@ -158,7 +158,10 @@ async function writeIndex(
     else if (order !== null) files.push({ path, mode: 0o644, content: { bytes: order } });
   }
   const [first, ...rest] = files;
-  if (first === undefined) throw new AppError("build_failed", "depmod wrote no module index");
+  if (first === undefined)
+    throw new AppError("build_failed", "depmod wrote no module index", {
+      hint: "Build without the extensions that bring kernel modules, and report this with the log of the build.",
+    });
   const compression = quirks(version).compression;
   await writeSquashfs(squashfsOf(part), [...withFolders(first), ...rest], compression, ctx);
   const metadata = {
