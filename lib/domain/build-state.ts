@@ -41,11 +41,6 @@ const TABLE: Record<BuildState, Record<BuildMove, BuildState | null>> = {
   cancelled: { claim: null, upload: null, succeed: null, retry: null, fail: null, cancel: null },
 };
 
-/** State after the move, or null when the move is not allowed. */
-export function nextBuildState(state: BuildState, move: BuildMove): BuildState | null {
-  return TABLE[state][move];
-}
-
 /** The states in which a move is allowed and the one state it leads to: what a guarded UPDATE needs. */
 export function buildMove(move: BuildMove): { from: BuildState[]; to: BuildState } {
   const from = BUILD_STATES.filter((state) => TABLE[state][move] !== null);

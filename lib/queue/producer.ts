@@ -7,8 +7,6 @@ export interface Producer {
   enqueue<K extends JobName>(name: K, data: JobData<K>, options?: { delayMs?: number }): Promise<void>;
   /** Removes a job that no worker has taken yet. */
   withdraw<K extends JobName>(name: K, data: JobData<K>): Promise<void>;
-  /** Jobs that wait, are delayed or run; for health and metrics. */
-  counts(name: JobName): Promise<Record<string, number>>;
   close(): Promise<void>;
 }
 
@@ -42,7 +40,6 @@ export function createProducer(options: ProducerOptions): Producer {
     async withdraw(name, data) {
       await queue(name).remove(jobs[name].jobId(data));
     },
-    counts: (name) => queue(name).getJobCounts("waiting", "delayed", "active"),
     async close() {
       await Promise.all([...queues.values()].map((item) => item.close()));
     },

@@ -2,7 +2,6 @@
 import { describe, expect, it } from "vitest";
 import { BOARDS, findBoard, findBoardByOverlay } from "../../../lib/domain/boards.ts";
 import { contentTypeOf } from "../../../lib/domain/content-type.ts";
-import { installerReference } from "../../../lib/domain/installer-image.ts";
 import { kernelPlatform } from "../../../lib/domain/platform-arguments.ts";
 import { diskProfile, findPlatform, PLATFORMS, platformNames } from "../../../lib/domain/platforms.ts";
 import { parseVersion } from "../../../lib/domain/versions.ts";
@@ -87,17 +86,4 @@ describe("names and types", () => {
     ["metal-amd64.raw", "application/octet-stream"],
     ["x.constructor", "application/octet-stream"],
   ])("%s is %s", (path, type) => expect(contentTypeOf(path)).toBe(type));
-
-  it("names installers per platform from 1.10", () => {
-    const image = { platform: "aws", secureboot: false, schematicId: "abc" };
-    expect(installerReference("factory.test", { ...image, version: "v1.9.5" })).toBe(
-      "factory.test/installer/abc:v1.9.5",
-    );
-    expect(installerReference("factory.test", { ...image, version: "v1.10.0-alpha.0" })).toBe(
-      "factory.test/aws-installer/abc:v1.10.0-alpha.0",
-    );
-    expect(installerReference("h", { ...image, secureboot: true, version: "v1.13.0" })).toBe(
-      "h/aws-installer-secureboot/abc:v1.13.0",
-    );
-  });
 });
