@@ -1,7 +1,9 @@
 /** Finds the extensions and overlays that a schematic names in the catalog of a release. */
 import { invalidInput } from "../errors/app-error.ts";
+import { BOARDS, FIRST_BOARD_VERSION } from "./boards.ts";
 import { quoteText } from "./quote.ts";
 import type { CatalogExtension, CatalogOverlay, Release } from "./release.ts";
+import { compareVersions } from "./versions.ts";
 
 /** Names of the past and what they are called now, below siderolabs/. Tried in order, after the exact name. */
 const ALIASES: Record<string, readonly string[]> = {
@@ -61,18 +63,27 @@ export function requireExtensions(release: Release, names: readonly string[]): C
   });
 }
 
+/** Says from which version on there is a known board, and what the release has. */
+function overlayHint(release: Release, name: string): string {
+  const names = release.overlays.map((overlay) => overlay.name);
+  const offered =
+    names.length === 0
+      ? "This release offers no overlays."
+      : `Overlays of this release: ${names.join(", ")}.`;
+  const board = BOARDS.find(({ overlayName }) => overlayName === name);
+  const first = board?.minVersion ?? FIRST_BOARD_VERSION;
+  const isNewer = board !== undefined && compareVersions(first, release.version) > 0;
+  return isNewer ? `The board ${board.label} is offered from Talos ${first} on. ${offered}` : offered;
+}
+
 /** The overlay with this name; its image is taken from the catalog. Throws invalid_input naming it when missing. */
 export function requireOverlay(release: Release, name: string): CatalogOverlay {
   const entry = release.overlays.find((overlay) => overlay.name === name);
   if (entry !== undefined) return entry;
-  const names = release.overlays.map((overlay) => overlay.name);
   throw invalidInput(
     `official overlay ${quoteText(name)} is not available for Talos version ${release.version}`,
     {
-      hint:
-        names.length === 0
-          ? "This release offers no overlays."
-          : `Overlays of this release: ${names.join(", ")}.`,
+      hint: overlayHint(release, name),
       details: { overlay: name, version: release.version },
     },
   );
