@@ -34,12 +34,16 @@ export const bankDigests = (bytes: Uint8Array): BankDigests => ({
   sha512: sha512(bytes),
 });
 
+/** What a register of a bank holds when a digest was extended into it (TPM 2.0 part 3, TPM2_PCR_Extend). */
+export const extendRegister = (bank: PcrBank, register: Uint8Array, digest: Uint8Array): Uint8Array =>
+  HASH[bank](concatBytes(register, digest));
+
 /** PCR 11 of a bank after the last phase, when these sections are measured. */
 export function pcrValue(bank: PcrBank, sections: ReadonlyMap<string, BankDigests>): Uint8Array {
   const hash = HASH[bank];
   let register: Uint8Array = new Uint8Array(hash.outputLen);
   const extend = (digest: Uint8Array) => {
-    register = hash(concatBytes(register, digest));
+    register = extendRegister(bank, register, digest);
   };
   for (const name of MEASURED) {
     const digests = sections.get(name);

@@ -185,7 +185,7 @@ describe("content", () => {
     expect(lines[1]).toBe(`${lines[0]} talos.experimental.wipe=system:EPHEMERAL,STATE`);
   });
 
-  it("keeps all layers of a base that has not exactly two", async () => {
+  it("G108 keeps all layers of a base that has not exactly two", async () => {
     const { manifest } = await archive(
       recipe("v1.9.5", { baseInstaller: pinned("siderolabs/old-installer") }),
     );

@@ -179,6 +179,15 @@ describe("refusing", () => {
     expect(failureOf(() => completeProfile(profile)).exit).toBe(exit);
   });
 
+  it("G105 an image cache, which no disk has room for here", () => {
+    const output = { imageOptions: { diskSize: 1, diskFormat: "raw" } };
+    const profile = kind("image", { output, input: { imageCache: { ociPath: "/cache" } } });
+    expect(failureOf(() => completeProfile(profile))).toEqual({
+      message: "image caches are not supported",
+      exit: 3,
+    });
+  });
+
   it("a profile nobody knows, with the list of names", () => {
     expect(failureOf(() => named("nosuch", "v1.13.0"))).toEqual({
       message: 'no profile is called "nosuch"',

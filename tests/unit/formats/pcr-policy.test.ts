@@ -2,6 +2,7 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import {
   bankDigests,
+  extendRegister,
   isMeasured,
   pcrPolicy,
   pcrSignatureText,
@@ -38,6 +39,16 @@ describe("G81: the policy over PCR 11", () => {
       );
     }
   });
+});
+
+it("G80 extends a register as a TPM does", () => {
+  const extend = (register: Uint8Array, text: string) =>
+    extendRegister("sha256", register, bankDigests(utf8ToBytes(text)).sha256);
+  const foo = extend(new Uint8Array(32), "foo");
+  expect(bytesToHex(foo)).toBe("424816d020cf3d793ac021da47379bdf608080a83eb9364a7fbe0bdfa87111d7");
+  expect(bytesToHex(extend(foo, "bar"))).toBe(
+    "635c18b15ef5c5d6c020e72339ddefd8b05c4c4a44b34eff8cef226f89027702",
+  );
 });
 
 describe("measured sections", () => {
