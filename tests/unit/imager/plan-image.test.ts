@@ -2,7 +2,6 @@
 import { describe, expect, it } from "vitest";
 import type { DiskProfile, OutFormat } from "../../../lib/domain/asset.ts";
 import type { Recipe } from "../../../lib/domain/recipe-types.ts";
-import { AppError } from "../../../lib/errors/app-error.ts";
 import type { BuildPlan, PlanStep } from "../../../lib/imager/types.ts";
 import { diskPlan, diskRecipe } from "../../integration/imager-disk-fixture.ts";
 
@@ -21,16 +20,6 @@ function recipe(profile: Partial<Recipe["profile"]>, rest: Partial<Recipe> = {})
 
 const inFormat = (outFormat: OutFormat, format: DiskProfile["format"] = "raw"): Recipe =>
   recipe({ outFormat, disk: { format, sizeBytes: 0, formatOptions: "" } });
-
-const errorOf = (value: Recipe): AppError => {
-  try {
-    diskPlan(value);
-  } catch (error) {
-    if (error instanceof AppError) return error;
-    throw error;
-  }
-  throw new Error("the plan was made");
-};
 
 describe("META in the plan", () => {
   it("G59 a dual-boot disk says so, all others are zero unless values are given", () => {
@@ -85,15 +74,5 @@ describe("steps of a disk image", () => {
     expect(ops(diskPlan(inFormat("raw", "qcow2"))).at(-1)).toBe("qcow2");
     expect(ops(diskPlan(inFormat("raw", "ova"))).at(-1)).toBe("ova");
     expect(ops(diskPlan(inFormat(".xz", "ova"))).slice(-2)).toEqual(["ova", "packed"]);
-  });
-});
-
-describe("what is refused before a build", () => {
-  it("G106 dual-boot on arm64", () => {
-    const error = errorOf(recipe({ arch: "arm64" }));
-    expect([error.code, error.message]).toEqual([
-      "invalid_input",
-      "dual-boot is not possible on arm64, which has no BIOS",
-    ]);
   });
 });
