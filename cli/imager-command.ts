@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { assetFileName, imagerFileName } from "../lib/domain/asset-path.ts";
-import { type CompleteProfile, completeProfile, inherit } from "../lib/domain/imager-profile/complete.ts";
+import { type CompleteProfile, completeProfile } from "../lib/domain/imager-profile/complete.ts";
 import { decodeProfile } from "../lib/domain/imager-profile/decode.ts";
 import { assetProfileOf } from "../lib/domain/imager-profile/recipe.ts";
 import type { ImagerProfile } from "../lib/domain/imager-profile/types.ts";
@@ -13,6 +13,7 @@ import { archHere } from "../lib/services/host-arch.ts";
 import { createInputFetcher, type FetchInput } from "../lib/services/input-fetcher.ts";
 import { LocalCache } from "../lib/services/local-cache.ts";
 import { IMAGER } from "../lib/services/release-discovery.ts";
+import { inheritProfile } from "./base-profile.ts";
 import type { CommandIo } from "./command-io.ts";
 import { deliverArchive, deliverFile, outputFolder } from "./deliver.ts";
 import { type ImagerFlags, parseImagerFlags, profileOfFlags } from "./flags.ts";
@@ -33,7 +34,8 @@ export async function imagerCommand(args: string[], io: CommandIo): Promise<stri
   const settings = commandSettings(flags);
   const run = createRunTool();
   const shelf = createImageShelf(settings, run);
-  const profile = completeProfile(await withVersion(await readProfile(name, flags, settings, io), shelf));
+  const written = await readProfile(name, flags, settings, io);
+  const profile = completeProfile(await withVersion(await inheritProfile(written, shelf, settings), shelf));
   const prepared = await prepare(profile, flags, shelf, settings);
   const asset = assetProfileOf(profile);
   const compressed = asset.kind !== "image" && asset.outFormat !== "raw" ? asset.outFormat : "";
@@ -73,8 +75,7 @@ async function readProfile(
   io: CommandIo,
 ): Promise<ImagerProfile> {
   const read = (path: string) => readFileSync(resolve(workingFolder, path), "utf8");
-  const written = name === "-" ? decodeProfile(await io.readInput()) : profileOfFlags(name, flags, read);
-  const profile = inherit(written);
+  const profile = name === "-" ? decodeProfile(await io.readInput()) : profileOfFlags(name, flags, read);
   return profile.arch === undefined || profile.arch === "" ? { ...profile, arch: archHere("host") } : profile;
 }
 
@@ -119,9 +120,9 @@ function fetchInputs(
     return place !== null && "digest" in place ? { ...input, digest: place.digest } : input;
   });
   const fetchReal = fetchImage({ ...plan, inputs: real });
-  return async (input, dir, signal) => {
+  return async (input, signal) => {
     const place = locate(input);
     if (place !== null && "product" in place) return place.product;
-    return fetchReal(real.find(({ id }) => id === input.id) ?? input, dir, signal);
+    return fetchReal(real.find(({ id }) => id === input.id) ?? input, signal);
   };
 }

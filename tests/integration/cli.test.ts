@@ -169,6 +169,22 @@ describe("casthouse imager", () => {
     expect(readFileSync(join(dir, "initramfs-metal-amd64.xz"), "utf8")).toBe(files.stock);
   });
 
+  it("takes a board's own profile out of its overlay", async () => {
+    const tree = join(root, "board");
+    await mkdir(join(tree, "profiles"), { recursive: true });
+    const board = { platform: "metal", arch: "arm64", output: { kind: "kernel", outFormat: "raw" } };
+    await writeFile(join(tree, "profiles/board.yaml"), stringify(board));
+    tool("tar", "-cf", join(root, "board.tar"), "-C", tree, "profiles");
+    const profile = {
+      ...{ baseProfileName: "board", arch: "arm64", version: VERSION },
+      input: { kernel: { path: "kernel" } },
+      overlay: { name: "board", image: { tarballPath: join(root, "board.tar") } },
+    };
+    const { code, err, dir } = await casthouse(["imager", "-"], stringify(profile), { kernel: "kernel" });
+    expect([code, err]).toEqual([0, expect.stringContaining("kernel-arm64")]);
+    expect(readdirSync(dir).sort()).toEqual(["kernel", "kernel-arm64"]);
+  });
+
   it("compresses any kind of file", async () => {
     const profile = {
       ...{ arch: "amd64", platform: "metal", version: VERSION },
