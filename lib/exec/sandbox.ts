@@ -68,9 +68,17 @@ export async function runSandboxed(run: RunTool, program: SandboxedProgram): Pro
   }
 }
 
-/** False once the kernel has refused: inside containers that hide parts of /proc, no new one may be mounted. */
-let mountsProc = true;
-const PROC_REFUSED = /^bwrap: Can't mount proc/m;
+/** What makes a sandbox tighter, and what bubblewrap says where that cannot be: inside containers, /proc is partly hidden and read-only. */
+const REFUSALS = {
+  /** A /proc of its own. */
+  proc: /^bwrap: Can't mount proc/m,
+  /** That it can make no further user namespaces. */
+  noNesting: /^bwrap: cannot open \/proc\/sys\/user\/max_user_namespaces/m,
+} as const;
+type Feature = keyof typeof REFUSALS;
+/** What this process goes without, once it was refused. */
+const refused = new Set<Feature>();
+const isFeature = (name: string): name is Feature => Object.hasOwn(REFUSALS, name);
 
 async function start(
   run: RunTool,
@@ -78,15 +86,18 @@ async function start(
   isRoot: boolean,
   watch: SandboxWatch,
 ): Promise<RunResult> {
-  const withProc = mountsProc;
+  const wanted = Object.keys(REFUSALS)
+    .filter(isFeature)
+    .filter((feature) => !refused.has(feature));
   const [tool, args] = await commandOf(program, isRoot);
   try {
     return await run(tool, args, runOptions(program, watch));
   } catch (error) {
     const tail = error instanceof AppError ? String(error.extra.details?.tail ?? "") : "";
-    if (!withProc || !PROC_REFUSED.test(tail)) throw error;
+    const missing = wanted.find((feature) => REFUSALS[feature].test(tail));
+    if (missing === undefined) throw error;
     // The program was not started: the sandbox is made before.
-    mountsProc = false;
+    refused.add(missing);
     return start(run, program, isRoot, watch);
   }
 }
@@ -131,12 +142,13 @@ const limitArguments = (processes: number, fileBytes: number): string[] => [
 /** Root inside, so that folders made without the right to enter them work as they do for real root; nobody outside. */
 function innerArguments(program: SandboxedProgram, from: { program: string; work?: string }): string[] {
   return [
-    ...["--unshare-all", "--unshare-user", "--disable-userns", "--uid", "0", "--gid", "0"],
+    ...["--unshare-all", "--unshare-user", "--uid", "0", "--gid", "0"],
+    ...(refused.has("noNesting") ? [] : ["--disable-userns"]),
     ...["--cap-drop", "ALL", "--cap-add", "CAP_DAC_OVERRIDE", "--die-with-parent", "--new-session"],
     ...["--clearenv", "--setenv", "PATH", SANDBOX.program, "--setenv", "HOME", SANDBOX.temporary],
     ...["--setenv", "LC_ALL", "C", "--setenv", "TZ", "UTC", "--hostname", "sandbox"],
     ...["--dev", "/dev", "--remount-ro", "/dev"],
-    ...(mountsProc ? ["--proc", "/proc"] : []),
+    ...(refused.has("proc") ? [] : ["--proc", "/proc"]),
     ...["--size", String(TEMPORARY_BYTES), "--tmpfs", SANDBOX.temporary],
     ...["--ro-bind", from.program, SANDBOX.program],
     ...(from.work ? ["--bind", from.work, SANDBOX.work] : []),
