@@ -4,7 +4,7 @@ import { access, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../errors/app-error.ts";
 
-/** Debian puts modules here; for architectures of other machines the set-up and the container image add them. */
+/** Debian puts modules into the first; those for architectures of other machines an operator can put into the second. */
 const ROOTS = ["/usr/lib/grub", "/usr/local/lib/grub"];
 /** Debian package of each platform's modules; arm64-efi has none on amd64. */
 const PACKAGES: Record<GrubPlatform, string> = {
