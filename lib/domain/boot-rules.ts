@@ -1,4 +1,5 @@
 /** Which boot loader an image gets and how large that makes its disk. */
+import { invalidInput } from "../errors/app-error.ts";
 import type { Arch } from "./asset.ts";
 import { quirks } from "./quirks.ts";
 import type { Bootloader } from "./recipe-types.ts";
@@ -12,6 +13,14 @@ export interface BootTarget {
   version: string;
   arch: Arch;
   secureboot: boolean;
+}
+
+/** Throws invalid_input for a disk image that should start on BIOS and UEFI on a machine that has no BIOS. */
+export function refuseDualBoot(bootloader: Bootloader, arch: Arch): void {
+  if (bootloader !== "dual-boot" || arch === "amd64") return;
+  throw invalidInput(`bootloader dual-boot is not supported for ${arch} disk images`, {
+    hint: 'Use "sd-boot" or "grub", or leave the choice out.',
+  });
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Joins asset profile, schematic, version rules and catalog into the recipe that a build plan is made from. */
 import { AppError, invalidInput, notFound } from "../errors/app-error.ts";
 import type { AssetKind, AssetProfile } from "./asset.ts";
-import { diskSize, resolveBootloader } from "./boot-rules.ts";
+import { diskSize, refuseDualBoot, resolveBootloader } from "./boot-rules.ts";
 import { requireExtensions, requireOverlay } from "./extension-lookup.ts";
 import { checkMetaEnvironment } from "./meta-env.ts";
 import { checkMetaPartition } from "./meta-partition.ts";
@@ -142,11 +142,7 @@ function bootloaderOf(request: RecipeRequest): Bootloader | null {
     { version, arch: profile.arch, secureboot: profile.secureboot },
     chosen,
   );
-  if (profile.kind === "image" && bootloader === "dual-boot" && profile.arch !== "amd64") {
-    throw invalidInput(`bootloader dual-boot is not supported for ${profile.arch} disk images`, {
-      hint: 'Use "sd-boot" or "grub", or leave the choice out.',
-    });
-  }
+  if (profile.kind === "image") refuseDualBoot(bootloader, profile.arch);
   if (bootloader !== "grub" && !quirks(version).uki) {
     throw invalidInput(`bootloader ${bootloader} is not supported for Talos version ${version}`, {
       hint: 'Use "grub", or Talos 1.5.0 or newer.',

@@ -1,7 +1,7 @@
 /** From a profile as written to one that can be built: base profile, defaults, checks. */
 import { AppError, invalidInput } from "../../errors/app-error.ts";
 import { ARCHES, type Arch, type AssetKind, type DiskFormat, type OutFormat } from "../asset.ts";
-import { diskSize, resolveBootloader } from "../boot-rules.ts";
+import { diskSize, refuseDualBoot, resolveBootloader } from "../boot-rules.ts";
 import { kernelPlatform } from "../platform-arguments.ts";
 import { quirks } from "../quirks.ts";
 import type { Bootloader, EnrollKeys } from "../recipe-types.ts";
@@ -82,7 +82,9 @@ function bootloaderOf(kind: AssetKind, target: Target, output: Output): Bootload
   if (kind !== "image" && !(kind === "iso" && quirks(target.version).isoBootloader)) return null;
   const options = kind === "iso" ? output.isoOptions : output.imageOptions;
   const chosen = choose("bootloader", options?.bootloader ?? "none", BOOTLOADERS);
-  return resolveBootloader(target, chosen === "none" ? null : chosen);
+  const bootloader = resolveBootloader(target, chosen === "none" ? null : chosen);
+  if (kind === "image") refuseDualBoot(bootloader, target.arch);
+  return bootloader;
 }
 
 function checkSupport(profile: ImagerProfile, kind: AssetKind, { version, secureboot }: Target): void {

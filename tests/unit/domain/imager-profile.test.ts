@@ -171,6 +171,14 @@ describe("refusing", () => {
     ["an unknown platform", kind("iso", { platform: "nosuch" }), 2],
     ["no kind", kind("unknown"), 2],
     [
+      "dual-boot on arm64, which has no BIOS",
+      kind("image", {
+        arch: "arm64",
+        output: { imageOptions: { diskSize: 1, diskFormat: "raw", bootloader: "dual-boot" } },
+      }),
+      2,
+    ],
+    [
       "sectors of 777 bytes",
       kind("image", { output: { imageOptions: { diskSize: 1, diskFormat: "raw", diskSectorSize: 777 } } }),
       2,
