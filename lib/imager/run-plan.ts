@@ -166,7 +166,7 @@ async function fetchInput(walk: Walk, id: string): Promise<Product> {
   const input = findInput(walk, id);
   if (!input)
     throw new AppError("internal", `the plan names ${id} but does not say what it is`, { retryable: false });
-  return walk.options.fetchInput(input, await freshFolder(walk, `input-${id}`), walk.signal);
+  return walk.options.fetchInput(input, walk.signal);
 }
 
 async function runStep(walk: Walk, step: PlanStep, needs: Product[]): Promise<Product> {

@@ -1,9 +1,9 @@
 /** The imager's two halves meet here: a plan is pure data, a step turns it into bytes through one door to the world. */
 import type { Arch, AssetProfile } from "../domain/asset.ts";
-import type { SigningIdentity } from "../domain/recipe-types.ts";
 import type { RunTool } from "../exec/run.ts";
-import type { SecureBootVariable } from "../formats/efi-auth.ts";
-import type { PcrBank } from "../formats/pcr-policy.ts";
+import type { SigningKeys } from "../formats/signing-keys.ts";
+
+export type { SigningKeys } from "../formats/signing-keys.ts";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -78,26 +78,6 @@ export interface Product {
   blobs?: { path: string; digest: string }[];
 }
 
-/** What signs SecureBoot files. The keys themselves stay where they are; a step only asks for signatures. */
-export interface SigningKeys {
-  /** Which keys these are; a plan made for others is refused. */
-  identity: SigningIdentity;
-  /** Signing certificate, DER. */
-  certificate: Uint8Array;
-  /** RSASSA-PKCS1-v1_5 with SHA-256 by the certificate's key. */
-  sign: (bytes: Uint8Array) => Uint8Array;
-  pcr: {
-    /** SubjectPublicKeyInfo as PEM. */
-    publicKeyPem: string;
-    /** SHA-256 of the public key as PKCS#1 DER. */
-    keyId: Uint8Array;
-    /** RSASSA-PKCS1-v1_5 with the hash of the bank. */
-    sign: (bank: PcrBank, bytes: Uint8Array) => Uint8Array;
-  };
-  /** Ready-made .auth files, used instead of made ones. */
-  databases: Record<SecureBootVariable, Uint8Array> | null;
-}
-
 export interface StepContext {
   /** Fresh scratch folder of this step; the step's output is written in it. */
   dir: string;
@@ -137,7 +117,7 @@ export interface RunPlanOptions {
   run: RunTool;
   parts: PartCache;
   /** Materializes an input. */
-  fetchInput: (input: PlanInput, dir: string, signal: AbortSignal) => Promise<Product>;
+  fetchInput: (input: PlanInput, signal: AbortSignal) => Promise<Product>;
   onProgress: (event: BuildProgress) => void;
   signal: AbortSignal;
   /** For SecureBoot plans. */

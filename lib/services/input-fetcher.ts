@@ -28,7 +28,7 @@ type LayersInput = Extract<PlanInput, { kind: "image-layers" }>;
  */
 export function createInputFetcher(options: InputFetcherOptions): (plan: BuildPlan) => FetchInput {
   const flights = new SingleFlight<void>();
-  return (plan) => async (planned, _dir, signal) => {
+  return (plan) => async (planned, signal) => {
     const input = forThisMachine(planned);
     const known = await options.cache.find(entryName(input));
     if (known !== null) return toProduct(known);

@@ -192,7 +192,7 @@ test("inputs: an image is read once for all its files, builds share the work, ab
   const plan: BuildPlan = { ...fakeAsset("inputs", [{}]).plan, inputs };
   const fetcher = createInputFetcher({ images, cache: machine("a").cache });
   const [one, two] = [fetcher(plan), fetcher(plan)];
-  const fetch = (which: typeof one, index: number) => which(inputs[index] as PlanInput, dir, signal);
+  const fetch = (which: typeof one, index: number) => which(inputs[index] as PlanInput, signal);
   const got = await Promise.all([fetch(one, 0), fetch(one, 1), fetch(two, 0), fetch(two, 1)]);
   expect(await Promise.all(got.map((product) => readFile(product.path, "utf8")))).toEqual([
     ...["usr/a", "usr/b", "usr/a", "usr/b"],
