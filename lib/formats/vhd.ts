@@ -2,29 +2,11 @@
 import { guidBytes, guidFromLabel } from "./guid.ts";
 
 const FOOTER_BYTES = 512;
-const SECTOR = 512;
 /** Seconds between 1970 and 2000, where the format's clock starts. */
 const EPOCH_2000 = 946_684_800;
 
-/** Cylinders, heads and sectors by the rule of the specification's appendix. */
-function geometry(diskBytes: number): { cylinders: number; heads: number; sectors: number } {
-  const total = Math.min(diskBytes / SECTOR, 65_535 * 16 * 255);
-  if (total >= 65_535 * 16 * 63) return { cylinders: Math.floor(total / 255 / 16), heads: 16, sectors: 255 };
-  let sectors = 17;
-  let heads = Math.max(4, Math.floor((Math.floor(total / 17) + 1023) / 1024));
-  let tracks = Math.floor(total / 17);
-  if (tracks >= heads * 1024 || heads > 16) {
-    sectors = 31;
-    heads = 16;
-    tracks = Math.floor(total / 31);
-  }
-  if (tracks >= heads * 1024) {
-    sectors = 63;
-    heads = 16;
-    tracks = Math.floor(total / 63);
-  }
-  return { cylinders: Math.floor(tracks / heads), heads, sectors };
-}
+/** The largest geometry there is: it says that the size fields, which are exact, tell how large the disk is. */
+const GEOMETRY = { cylinders: 65_535, heads: 16, sectors: 255 };
 
 /** The 512 bytes that follow the disk's own bytes; `seconds` since 1970 is the time it claims to be made at. */
 export function fixedVhdFooter(diskBytes: number, seconds: number): Uint8Array {
@@ -42,10 +24,9 @@ export function fixedVhdFooter(diskBytes: number, seconds: number): Uint8Array {
   footer.set(text.encode("Wi2k"), 36);
   view.setBigUint64(40, BigInt(diskBytes));
   view.setBigUint64(48, BigInt(diskBytes));
-  const { cylinders, heads, sectors } = geometry(diskBytes);
-  view.setUint16(56, cylinders);
-  view.setUint8(58, heads);
-  view.setUint8(59, sectors);
+  view.setUint16(56, GEOMETRY.cylinders);
+  view.setUint8(58, GEOMETRY.heads);
+  view.setUint8(59, GEOMETRY.sectors);
   view.setUint32(60, 2);
   footer.set(guidBytes(guidFromLabel("talos-image-disk")), 68);
   const sum = footer.reduce((total, byte) => total + byte, 0);

@@ -30,7 +30,7 @@ export const OP_VERSIONS = {
   "disk-esp": 1,
   "boot-image": 1,
   "grub-core": 2,
-  "disk-image": 1,
+  "disk-image": 2,
   qcow2: 1,
   ova: 1,
   packed: 2,

@@ -1,4 +1,5 @@
 /** Builds by the service's own resolving, plans and steps, without database and queue; parts are shared as far as they go. */
+import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { AssetProfile } from "../../lib/domain/asset.ts";
@@ -147,11 +148,10 @@ function folderParts(root: string): PartCache {
       const other = kept.get(name);
       // Two groups at the same time may make the same part.
       if (other !== undefined) return other;
-      const path = join(root, op, `${key}-${kept.size}`);
-      const part = { ...product, path };
-      await mkdir(dirname(path), { recursive: true });
-      await rename(product.path, path);
-      kept.set(name, part);
+      const part = { ...product, path: join(root, op, `${key}-${randomUUID()}`) };
+      await mkdir(dirname(part.path), { recursive: true });
+      await rename(product.path, part.path);
+      if (!kept.has(name)) kept.set(name, part);
       return part;
     },
   };

@@ -225,9 +225,12 @@ function addGrubCore(b: PlanBuilder, recipe: Recipe, platform: GrubPlatform): st
 /** The disk in the format that was asked for; raw disks and fixed VHDs are what the step before made. */
 function addConversion(b: PlanBuilder, disk: string, { recipe, diskBytes }: DiskFacts): string {
   const { format, formatOptions } = recipe.profile.disk ?? { format: "raw", formatOptions: "" };
-  if (format === "qcow2") return addQcow2(b, disk, formatOptions);
+  if (format === "qcow2") return addQcow2(b, disk, qcow2Options(formatOptions));
   return format === "ova" ? addOva(b, disk, diskBytes) : disk;
 }
+
+/** The options of a platform whose own format is VHD say nothing about qcow2, and qemu-img refuses them. */
+const qcow2Options = (options: string): string => (options.includes("subformat=") ? "" : options);
 
 function addOva(b: PlanBuilder, disk: string, diskBytes: number): string {
   return b.step({

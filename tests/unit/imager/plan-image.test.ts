@@ -73,6 +73,8 @@ describe("steps of a disk image", () => {
     expect(step(diskPlan(inFormat("raw", "vhd")), "disk-image").params.footer).toBe("vhd");
     expect(ops(diskPlan(inFormat("raw", "qcow2"))).at(-1)).toBe("qcow2");
     expect(ops(diskPlan(inFormat("raw", "ova"))).at(-1)).toBe("ova");
+    const azure = { format: "qcow2", sizeBytes: 0, formatOptions: "subformat=fixed,force_size" } as const;
+    expect(diskPlan(recipe({ disk: azure })).steps.at(-1)?.params).toEqual({ options: "" });
     expect(ops(diskPlan(inFormat(".xz", "ova"))).slice(-2)).toEqual(["ova", "packed"]);
   });
 });
