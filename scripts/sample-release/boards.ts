@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Arch } from "../../lib/domain/asset.ts";
 import { requirePackage } from "./base.ts";
-import { scriptProgram } from "./carrier.ts";
+import { standaloneScriptProgram } from "./carrier.ts";
 import type { DebianTrees } from "./debian.ts";
 import { copyOf, type Tree, text } from "./tree.ts";
 
@@ -58,7 +58,11 @@ export async function boardTree(
   const busybox = await readFile(join(requirePackage(debian, "busybox-static"), "bin/busybox"));
   const tree: Tree = new Map();
   tree.set(`installers/${board.name}`, {
-    bytes: scriptProgram(arch, busybox, board.name, installerScript(board)),
+    bytes: standaloneScriptProgram(arch, busybox, {
+      name: board.name,
+      script: installerScript(board),
+      programs: ["awk", "cat", "cp", "dd", "mkdir"],
+    }),
     mode: 0o755,
   });
   tree.set(`profiles/${board.name}.yaml`, text(PROFILE));

@@ -102,6 +102,28 @@ export function scriptProgram(arch: Arch, busybox: Uint8Array, name: string, scr
   ]);
 }
 
+/**
+ * The same for places without /proc, where busybox cannot find itself to run its other programs: it is put into /tmp first,
+ * and the script gets a function for each program it uses.
+ */
+export function standaloneScriptProgram(
+  arch: Arch,
+  busybox: Uint8Array,
+  { name, script, programs }: { name: string; script: string; programs: readonly string[] },
+): Buffer {
+  const path = "/tmp/busybox";
+  const functions = programs.map((program) => `${program}() { ${path} ${program} "$@"; }`);
+  const argv: Argument = { list: ["sh", "-c", [...functions, script].join("\n"), name, FIRST_ARGUMENT] };
+  return carrierProgram(arch, [
+    // With 0, 1 and 2 open, the file becomes descriptor 3; standard input stays.
+    { name: "close", args: [3] },
+    { name: "openat", args: [AT_FDCWD, { text: path }, O_WRONLY_CREAT_TRUNC, 0o755] },
+    { name: "write", args: [3, { bytes: busybox }, busybox.length] },
+    { name: "close", args: [3] },
+    { name: "execve", args: [{ text: path }, argv, { list: ["LC_ALL=C"] }] },
+  ]);
+}
+
 /** The ELF image that makes the calls in order, ignores their errors, and ends with exit code 127 when none took over. */
 export function carrierProgram(arch: Arch, calls: Call[]): Buffer {
   const rows = [...calls, { name: "exit", args: [127] } satisfies Call];

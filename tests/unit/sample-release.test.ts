@@ -5,7 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { parseSampleMarkers } from "../../scripts/boot/markers.ts";
-import { carrierProgram, scriptProgram } from "../../scripts/sample-release/carrier.ts";
+import {
+  carrierProgram,
+  scriptProgram,
+  standaloneScriptProgram,
+} from "../../scripts/sample-release/carrier.ts";
 import { newcArchive } from "../../scripts/sample-release/cpio.ts";
 import { RELEASES } from "../../scripts/sample-release/releases.ts";
 import { tarOf, text } from "../../scripts/sample-release/tree.ts";
@@ -49,6 +53,33 @@ describe("carrier programs", () => {
         stdout: "board got install\nwords",
       });
       expect(run(program, []).stdout).toBe("board got \n");
+    },
+  );
+
+  it.runIf(onAmd64 && existsSync(BUSYBOX) && existsSync("/usr/bin/bwrap"))(
+    "run the programs of busybox where there is no /proc",
+    () => {
+      const program = join(dir, "standalone");
+      const script = 'mkdir /tmp/x && cat >/tmp/x/y && cp /tmp/x/y /tmp/z && echo "$1 $(cat /tmp/z)"';
+      const options = { name: "board", script, programs: ["cat", "cp", "mkdir"] };
+      writeFileSync(program, standaloneScriptProgram("amd64", readFileSync(BUSYBOX), options), {
+        mode: 0o755,
+      });
+      const args = [
+        "--ro-bind",
+        program,
+        "/program",
+        "--dev",
+        "/dev",
+        "--tmpfs",
+        "/tmp",
+        "/program",
+        "install",
+      ];
+      expect(spawnSync("bwrap", args, { input: "words", encoding: "utf8" })).toMatchObject({
+        status: 0,
+        stdout: "install words\n",
+      });
     },
   );
 
