@@ -153,7 +153,9 @@ describe.each(CASES)("%s", (name, changes) => {
     }
   });
 
-  it.runIf(recorded?.esp)("has a clean ESP with the recorded files, attributes and texts", async () => {
+  // ISOs of GRUB alone carry no system partition of ours, and none was recorded.
+  const withEsp = recorded?.esp ? it : null;
+  withEsp?.("has a clean ESP with the recorded files, attributes and texts", async () => {
     const image = await esp(await build());
     expect(await tool("fsck.fat", "-n", image)).toContain("files");
     const listed = (await tool("sh", "-c", `mdir -i ${image} -/ -b ::`))

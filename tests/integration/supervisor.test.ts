@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { findFreePort, isListening, waitUntil } from "../../scripts/embedded/free-port.ts";
@@ -59,7 +60,12 @@ afterAll(async () => {
 function start(variables: Record<string, string> = {}) {
   const child = spawn(
     process.execPath,
-    [join(PROJECT, "node_modules/tsx/dist/cli.mjs"), join(PROJECT, "scripts/supervisor.ts")],
+    // The loader, not its command: that one ends by itself when a signal is answered slowly.
+    [
+      "--import",
+      pathToFileURL(join(PROJECT, "node_modules/tsx/dist/loader.mjs")).href,
+      join(PROJECT, "scripts/supervisor.ts"),
+    ],
     {
       cwd: place,
       env: { ...process.env, PORT: String(port), ...variables },
