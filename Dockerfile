@@ -13,6 +13,7 @@ COPY . .
 # Database client, programs and pages; then what only this step or the embedded mode needs goes.
 RUN node scripts/setup.mjs build \
  && node scripts/setup/container-packages.mjs > debian-packages.txt \
+ && npx esbuild next.config.ts --format=esm --outfile=next.config.mjs --log-level=warning \
  && rm -rf .next/cache .next/dev .next/types dist/supervisor.mjs dist/supervisor.mjs.map \
  && mkdir -p public
 
@@ -23,7 +24,8 @@ RUN apt-get update -qq \
  && rm -rf /var/lib/apt/lists/* \
  && install -d -o node -g node /data
 WORKDIR /app
-COPY package.json next.config.mjs ./
+COPY package.json ./
+COPY --from=build /app/next.config.mjs next.config.mjs
 COPY --from=packages /app/node_modules node_modules
 COPY prisma/migrations prisma/migrations
 COPY --from=build /app/public public

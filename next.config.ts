@@ -1,9 +1,10 @@
+import type { NextConfig } from "next";
+
 /**
- * Pages only: machine routes live in api/ and are answered before Next sees them. Plain JavaScript, because it is read
- * again at every start, where no compiler is installed.
- * @type {import("next").NextConfig}
+ * Pages only: machine routes live in api/ and are answered before Next sees them. Next reads this again at every start;
+ * the container image, which has no compiler, carries it as next.config.mjs (see Dockerfile).
  */
-const config = {
+const config: NextConfig = {
   poweredByHeader: false,
   skipTrailingSlashRedirect: true,
   reactStrictMode: true,

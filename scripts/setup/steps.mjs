@@ -10,7 +10,7 @@ const LIBRARY = ["lib", "package-lock.json", "package.json", "tsconfig.json", "p
 const PAGES = [
   ...LIBRARY,
   ...["app", "components", "messages", "public", "proxy.ts", "docs/openapi.json"],
-  ...["next.config.mjs", "postcss.config.mjs"],
+  ...["next.config.ts", "postcss.config.mjs"],
 ];
 const PROGRAMS = [...LIBRARY, "app/page-routes.ts", "api", "cli", "workers", "server.ts", "scripts"];
 
