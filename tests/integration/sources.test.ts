@@ -147,7 +147,12 @@ describe("releases", () => {
       expect(await second.versions()).toEqual(["v1.12.0", "v1.13.0", "v1.13.1"]);
       expect(await second.require("v1.12.0")).toEqual(release);
       expect((await second.summaries()).slice(1)).toEqual(summaries);
-      await expect.poll(() => second.status().failure).toContain("cannot be reached");
+      // The list is read again by the next reader once it is old enough.
+      const failure = async () => {
+        await second.versions();
+        return second.status().failure ?? "";
+      };
+      await expect.poll(failure, { timeout: 20_000 }).toContain("cannot be reached");
     } finally {
       for (const service of services) await service.close();
       if (!stopped) await source.stop();
