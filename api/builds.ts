@@ -53,7 +53,14 @@ const list = createRoute({
   },
 });
 
-const startBody = z.object({ schematic: z.string(), version: z.string(), path: z.string() }).strict();
+const startBody = z
+  .object({
+    schematic: z.string(),
+    version: z.string(),
+    path: z.string(),
+    again: z.boolean().exactOptional(),
+  })
+  .strict();
 
 const start = createRoute({
   method: "post",
@@ -61,7 +68,7 @@ const start = createRoute({
   tags: ["builds"],
   summary: "Start a build, or join the one that runs",
   description:
-    'Body: {"schematic": id, "version": tag, "path": file name}. 200 when the file is already there.',
+    'Body: {"schematic": id, "version": tag, "path": file name}. 200 when the file is already there. A failure of the last 30 s that would come again is answered as it was; "again": true tries the work anew.',
   responses: { 202: { description: "The build", content: content(buildSchema) }, 400: problem, 404: problem },
 });
 
@@ -153,7 +160,8 @@ export function buildRoutes(): Api {
       version: body.version,
       path: body.path,
     });
-    const build = await assets.start(resolved, { requestId: requestIdOf(c) });
+    const { again = false } = body;
+    const build = await assets.start(resolved, { requestId: requestIdOf(c), again });
     return json(c, buildJson(build), build.state === "ready" ? 200 : 202, {
       Location: `/api/v1/builds/${build.id}`,
     });
@@ -194,6 +202,6 @@ function parseStart(text: string): z.infer<typeof startBody> {
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.slice(0, 3).map((i) => `${i.path.join(".") || "body"}: ${i.message}`);
   throw new AppError("invalid_input", `The body is not valid: ${issues.join("; ")}`, {
-    hint: "schematic, version and path are needed, nothing else",
+    hint: "schematic, version and path are needed; again is allowed, nothing else",
   });
 }

@@ -3,12 +3,15 @@ import type { Redis } from "ioredis";
 import type { Logger } from "pino";
 import { createAssetRepository } from "./db/asset-repository.ts";
 import { createBuildRepository } from "./db/build-repository.ts";
+import { createBuildStatistics } from "./db/build-statistics.ts";
 import type { Database } from "./db/client.ts";
 import { createEventStreams } from "./queue/event-stream.ts";
 import { createProducer } from "./queue/producer.ts";
 import { createBuildSignals } from "./queue/signals.ts";
 import { createWaiters } from "./queue/waiters.ts";
+import { createWorkerPresence } from "./queue/worker-presence.ts";
 import { createAssetService } from "./services/assets.ts";
+import { createForecasting } from "./services/build-forecasting.ts";
 import { createBuildStarting } from "./services/build-starting.ts";
 import { createBuildWaiting } from "./services/build-waiting.ts";
 import { createBuildService } from "./services/builds.ts";
@@ -48,7 +51,13 @@ export function createBuildSide(options: BuildSideOptions) {
   const waiting = createBuildWaiting(builds, signals, onError);
   const assets: AssetService = createAssetService({ resolve, ready, starting, waiting, waiters });
   const shared = { builds, streams, signals, store, onError };
-  const service: BuildService = createBuildService({ ...shared, assets: assetRows, waiters, producer });
+  const presence = createWorkerPresence(redis, prefix);
+  const statistics = createBuildStatistics(db);
+  const forecast = createForecasting({ builds, statistics, presence, now });
+  const service: BuildService = createBuildService({
+    ...shared,
+    ...{ assets: assetRows, waiters, producer, forecast },
+  });
   return {
     assets,
     service,
@@ -58,6 +67,8 @@ export function createBuildSide(options: BuildSideOptions) {
     signals,
     waiters,
     producer,
+    presence,
+    statistics,
     async close() {
       await usage.close();
       await signals.close();

@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import type { Config } from "./config/types.ts";
 import type { RunTool } from "./exec/run.ts";
 import type { SourceImages } from "./oci/types.ts";
+import type { WorkerPresence } from "./queue/worker-presence.ts";
 import type { BuildSide } from "./runtime-builds.ts";
 import type { AttemptOptions } from "./services/build-attempt.ts";
 import { type ReconcilingOptions, STALE_MS } from "./services/build-reconciling.ts";
@@ -25,6 +26,7 @@ export interface WorkerSide {
   connection: Redis;
   prefix: string;
   concurrency: number;
+  presence: WorkerPresence;
   close(): Promise<void>;
 }
 
@@ -77,6 +79,7 @@ export async function createWorkerSide(options: WorkerSideOptions): Promise<Work
     connection,
     prefix,
     concurrency: config.build.concurrency,
+    presence: side.presence,
     close: () => parts.close(),
   };
 }

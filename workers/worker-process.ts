@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import type { ConnectionOptions } from "bullmq";
 import type { Logger } from "pino";
 import { startWorkers, type Workers } from "../lib/queue/worker.ts";
+import type { WorkerPresence } from "../lib/queue/worker-presence.ts";
 import type { AttemptOptions } from "../lib/services/build-attempt.ts";
 import { cleanScratch, type ReconcilingOptions, reconcile } from "../lib/services/build-reconciling.ts";
 import { assetBuildHandler } from "./asset-build.ts";
@@ -20,6 +21,7 @@ export interface WorkerProcessOptions {
   connection: ConnectionOptions;
   prefix: string;
   concurrency: number;
+  presence: WorkerPresence;
   reconcileMs?: number;
   finishMs?: number;
   log: Logger;
@@ -52,6 +54,8 @@ export async function startWorkerProcess(options: WorkerProcessOptions): Promise
     async stop() {
       // A round that is under way still needs the connections.
       await Promise.all([rounds.stop(), stopWorkers(workers, shutdown, options)]);
+      // Silence says the same half a minute later.
+      await options.presence.leave(reconciling.identity.name).catch(() => undefined);
     },
   };
 }
@@ -77,8 +81,12 @@ async function sweepStore({ attempt, log }: WorkerProcessOptions): Promise<void>
   if (removed > 0) log.info({ removed }, "unfinished files removed from the store");
 }
 
-async function round({ reconciling, log }: WorkerProcessOptions): Promise<void> {
-  await reconcile(reconciling).catch((error: unknown) => log.warn({ err: error }, "reconciling failed"));
+async function round({ reconciling, presence, concurrency, log }: WorkerProcessOptions): Promise<void> {
+  const trouble = (message: string) => (error: unknown) => log.warn({ err: error }, message);
+  await presence
+    .say({ name: reconciling.identity.name, slots: concurrency })
+    .catch(trouble("the worker could not say that it is there"));
+  await reconcile(reconciling).catch(trouble("reconciling failed"));
 }
 
 /** Like setInterval, without a second round while one is running. Stopping waits for the one that runs. */

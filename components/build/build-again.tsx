@@ -1,5 +1,5 @@
 "use client";
-/** The button that asks for the same file again; nothing for those who do not know the schematic. */
+/** The button that tries the same file anew, also right after a failure; nothing for those who do not know the schematic. */
 import { BuildFields } from "../result/file-action.tsx";
 import { useWords } from "../words/words-provider.tsx";
 import type { BuildSnapshot } from "./snapshot.ts";
@@ -10,6 +10,7 @@ export function BuildAgain({ build }: { build: BuildSnapshot }) {
   return (
     <form method="post" action="/builds/start">
       <BuildFields request={{ schematic: build.schematicId, version: build.version, path: build.path }} />
+      <input type="hidden" name="again" value="1" />
       <button type="submit" className="button button-primary">
         {t("build.again")}
       </button>

@@ -8,6 +8,7 @@ import { BuildAgain } from "./build-again.tsx";
 import { BuildLog } from "./build-log.tsx";
 import { BuildReady } from "./build-ready.tsx";
 import { FailureReport } from "./failure-report.tsx";
+import { ForecastText, useForecast } from "./forecast-text.tsx";
 import { PhaseLine } from "./phase-line.tsx";
 import type { BuildProgress, PlannedStep } from "./progress-types.ts";
 import type { BuildSnapshot } from "./snapshot.ts";
@@ -47,6 +48,7 @@ function Running({ build, progress, connected }: RunningProps) {
   const words = useWords();
   const { t, plural, duration } = words;
   const elapsed = useElapsed(build.startedAt, true);
+  const forecast = useForecast(build.forecast, elapsed);
   const percent = Math.floor(progress.percent);
   return (
     <section aria-label={t("build.progress")} className="space-y-3">
@@ -55,6 +57,7 @@ function Running({ build, progress, connected }: RunningProps) {
         <StateBadge words={words} state={progress.state} />
         <span className="text-soft">
           {progress.state === "queued" ? t("build.queued") : elapsed !== null && duration(elapsed)}
+          <ForecastText words={words} forecast={forecast} />
           {build.waiters > 0 && ` · ${plural("build.waiters", build.waiters)}`}
           {!connected && ` · ${t("build.reconnecting")}`}
           {progress.attempt > 1 && ` · ${t("build.attempt", { attempt: progress.attempt })}`}

@@ -6,6 +6,9 @@ import { applyEvent, initialProgress } from "./progress.ts";
 import type { BuildProgress, PlannedStep, StreamEvent } from "./progress-types.ts";
 import { type BuildSnapshot, fetchSnapshot } from "./snapshot.ts";
 
+/** How often a waiting build asks for its place in the queue. */
+const QUEUE_EVERY_MS = 3_000;
+
 const TYPES = ["state", "phase", "progress", "log", "done"] as const;
 
 const reduce = (progress: BuildProgress, batch: StreamEvent[]): BuildProgress =>
@@ -42,5 +45,16 @@ export function useBuild(start: BuildSnapshot, planned: PlannedStep[]) {
       cancelAnimationFrame(frame);
     };
   }, [start]);
+  const waits = progress.state === "queued";
+  useEffect(() => {
+    if (!waits) return;
+    const ask = () => fetchSnapshot(start).then(setBuild, () => undefined);
+    const timer = setInterval(ask, QUEUE_EVERY_MS);
+    return () => {
+      clearInterval(timer);
+      // Once it is taken, the usual time counts from its start.
+      void ask();
+    };
+  }, [waits, start]);
   return { progress, build, connected };
 }

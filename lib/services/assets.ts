@@ -29,7 +29,7 @@ export function createAssetService(options: AssetServiceOptions): AssetService {
     describe: ({ plan }) => redactPlan(plan),
     findReady: (assetKey) => ready.find(assetKey),
     ensure: (asset, { requestId, signal }) => ensure(options, asset, requestId, signal),
-    start: (asset, { requestId }) => start(options, asset, requestId),
+    start: (asset, how) => start(options, asset, how),
     inline: inlineBytes,
     open: (asset, range, signal) => ready.open(asset, range, signal),
     discard: (asset) => ready.forget(asset),
@@ -39,10 +39,10 @@ export function createAssetService(options: AssetServiceOptions): AssetService {
 async function start(
   options: AssetServiceOptions,
   asset: ResolvedAsset,
-  requestId: string,
+  asked: { requestId: string; again?: boolean },
 ): Promise<BuildView> {
   const { starting, ready } = options;
-  const how = { requestId, detached: true };
+  const how = { ...asked, detached: true };
   const made = await ready.find(asset.assetKey);
   if (made !== null) return toBuildView(await starting.readyBuild(asset, how), made, 0);
   const build = await starting.startOrJoin(asset, how);

@@ -19,6 +19,8 @@ const MOST_QUEUED = 1_000;
 export interface StartOptions {
   requestId: string;
   detached: boolean;
+  /** Somebody asks for another try on purpose: a failure of just now is not told again. */
+  again?: boolean;
 }
 
 export interface BuildStarting {
@@ -51,11 +53,11 @@ async function startOrJoin(
   start: StartOptions,
 ): Promise<BuildRecord> {
   const { builds, ready, log, now } = options;
-  const { requestId, detached } = start;
+  const { requestId, detached, again = false } = start;
   const running = await builds.findRunning(asset.assetKey);
   if (running !== null) return join(builds, running, detached);
   const last = await builds.findLastFinished(asset.assetKey);
-  if (last !== null && wouldFailAgain(last, now())) return last;
+  if (last !== null && !again && wouldFailAgain(last, now())) return last;
   if ((await builds.countQueued()) >= MOST_QUEUED) throw queueFull();
   const created = await builds.insert({ ...newRow(asset, start, now()), plan: asset.plan });
   if (created === null) return joinWinner(builds, asset, detached);

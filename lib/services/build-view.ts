@@ -21,6 +21,7 @@ export function toBuildView(build: BuildRecord, asset: ReadyAsset | null, waiter
     error: build.error,
     attempts: build.attempts,
     waiters,
+    forecast: null,
     queuedAt: build.queuedAt,
     startedAt: build.startedAt,
     finishedAt: build.finishedAt,

@@ -9,6 +9,7 @@ import type { Producer } from "../queue/producer.ts";
 import type { Waiters } from "../queue/waiters.ts";
 import { buildMissing, cancelledByRequest } from "./build-errors.ts";
 import { type BuildEventsOptions, doneData, followBuild } from "./build-events.ts";
+import type { ForecastFor } from "./build-forecasting.ts";
 import { toBuildView, toReadyAsset } from "./build-view.ts";
 import type { BuildService, BuildView } from "./contracts.ts";
 import { settleWithin } from "./settle-within.ts";
@@ -19,6 +20,7 @@ export interface BuildServiceOptions extends BuildEventsOptions {
   assets: AssetRepository;
   waiters: Waiters;
   producer: Producer;
+  forecast: ForecastFor;
 }
 
 /** The build use cases. */
@@ -52,7 +54,9 @@ export function createBuildService(options: BuildServiceOptions): BuildService {
     findRunning: async (assetKeys) => views(await builds.findAllRunning(assetKeys)),
     async find(id) {
       const build = await builds.find(id);
-      return build === null ? null : view(build);
+      if (build === null) return null;
+      const [seen, forecast] = await Promise.all([view(build), options.forecast(build)]);
+      return { ...seen, forecast };
     },
     async cancel(id) {
       if (!(await builds.move(id, "cancel", {}, { error: cancelledByRequest })))

@@ -1,6 +1,7 @@
 /** What the use cases offer to pages, API and workers. The one place to read before writing a route or a page. */
 import type { Readable } from "node:stream";
 import type { AssetProfile } from "../domain/asset.ts";
+import type { BuildForecast } from "../domain/build-forecast.ts";
 import type { BuildError } from "../domain/build-record.ts";
 import type { BuildState } from "../domain/build-state.ts";
 import type { CatalogExtension, CatalogOverlay, Release } from "../domain/release.ts";
@@ -119,6 +120,8 @@ export interface BuildView {
   error: BuildError | null;
   attempts: number;
   waiters: number;
+  /** Only where one build is asked for, and only while it is not over. */
+  forecast: BuildForecast | null;
   queuedAt: Date;
   startedAt: Date | null;
   finishedAt: Date | null;
@@ -152,8 +155,11 @@ export interface AssetService {
   findReady(assetKey: string): Promise<ReadyAsset | null>;
   /** Builds or joins the running build and waits. Abort only leaves the queue of waiters. */
   ensure(asset: ResolvedAsset, options: { requestId: string; signal: AbortSignal }): Promise<ReadyAsset>;
-  /** Starts or joins and returns at once; such a build is not cancelled when nobody waits. */
-  start(asset: ResolvedAsset, options: { requestId: string }): Promise<BuildView>;
+  /**
+   * Starts or joins and returns at once; such a build is not cancelled when nobody waits.
+   * `again`: a failure of a moment ago that would come again is not told again, the work is tried.
+   */
+  start(asset: ResolvedAsset, options: { requestId: string; again?: boolean }): Promise<BuildView>;
   /** Small texts (cmdline) whose bytes need no worker: made in place; null for every other kind. */
   inline(asset: ResolvedAsset): Uint8Array | null;
   open(asset: ReadyAsset, range?: ByteRange, signal?: AbortSignal): Promise<Readable>;

@@ -217,6 +217,7 @@ test("a list asks each server once, and running builds are found by their assets
     builds: noted("builds", builds),
     waiters: noted("waiters", waiters),
     assets: noted("assets", createAssetRepository(web.db)),
+    forecast: () => Promise.reject(new Error("lists do not forecast")),
   });
   expect((await service.list({ limit: 9 })).map((row) => row.waiters)).toEqual([0, 2]);
   expect(asked.sort()).toEqual(["assets.findMany", "builds.list", "waiters.count"]);

@@ -11,7 +11,7 @@ function view(schematicId: string): BuildView {
   return {
     ...{ id: schematicId.slice(0, 4), assetKey: "k", schematicId, schematicHidden: false },
     ...{ version: "v1.13.2", path: "kernel-amd64", state: "failed", phase: null, step: 0, of: 1, percent: 0 },
-    ...{ note: null, error, attempts: 1, waiters: 0, queuedAt: new Date(0), startedAt: null },
+    ...{ note: null, error, attempts: 1, forecast: null, waiters: 0, queuedAt: new Date(0), startedAt: null },
     ...{ finishedAt: null, asset: null, timings: [] },
   };
 }

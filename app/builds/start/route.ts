@@ -16,7 +16,7 @@ export async function POST(request: Request): Promise<Response> {
     if (assets.inline(resolved) !== null)
       return seeOther(`/image/${schematicId}/${resolved.version}/${path}`);
     const requestId = request.headers.get("x-request-id") ?? "";
-    const build = await assets.start(resolved, { requestId });
+    const build = await assets.start(resolved, { requestId, again: fields.get("again") === "1" });
     return seeOther(`/builds/${build.id}${knowingQuery({ schematicId, schematicHidden: false })}`);
   } catch (error) {
     // The page of the schematic says of each file why it cannot be had.

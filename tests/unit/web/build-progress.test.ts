@@ -20,7 +20,14 @@ const build = (change: Partial<BuildSnapshot> = {}): BuildSnapshot => ({
     path: "metal-amd64.iso",
   },
   ...{ state: "queued", phase: null, step: 0, of: 3, percent: 0, note: null, error: null, attempts: 0 },
-  ...{ waiters: 0, queuedAt: "2026-01-01T00:00:00Z", startedAt: null, finishedAt: null, asset: null },
+  ...{
+    waiters: 0,
+    forecast: null,
+    queuedAt: "2026-01-01T00:00:00Z",
+    startedAt: null,
+    finishedAt: null,
+    asset: null,
+  },
   timings: [],
   ...change,
 });
