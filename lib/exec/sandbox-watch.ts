@@ -8,12 +8,13 @@ export interface WatchLimits {
   /** Folder whose allocated blocks are counted, null for none. */
   work: string | null;
   workBytes: number;
+  /** Most files and folders below `work`. */
+  workFiles: number;
 }
 
 const EVERY_MS = 100;
 const BLOCK = 512;
 const PAGE = 4096;
-const MOST_FILES = 20_000;
 const MIB = 1024 * 1024;
 
 /** Aborts its signal when a limit is passed; `complaint` then says which. */
@@ -62,11 +63,11 @@ export class SandboxWatch {
   }
 
   async #disk(): Promise<string | null> {
-    const { work, workBytes } = this.#limits;
+    const { work, workBytes, workFiles } = this.#limits;
     if (work === null) return null;
     const used = { bytes: 0, files: 0 };
-    await addUsage(work, used, workBytes);
-    if (used.files > MOST_FILES) return `it made more than ${MOST_FILES} files`;
+    await addUsage(work, used, this.#limits);
+    if (used.files > workFiles) return `it made more than ${workFiles} files`;
     return used.bytes > workBytes ? `it wrote more than ${Math.round(workBytes / MIB)} MiB` : null;
   }
 }
@@ -74,9 +75,9 @@ export class SandboxWatch {
 async function addUsage(
   path: string,
   used: { bytes: number; files: number },
-  mostBytes: number,
+  most: Pick<WatchLimits, "workBytes" | "workFiles">,
 ): Promise<void> {
-  if (used.files > MOST_FILES || used.bytes > mostBytes) return;
+  if (used.files > most.workFiles || used.bytes > most.workBytes) return;
   // Files come and go while we look.
   const stats = await lstat(path).catch(() => null);
   if (stats === null) return;
@@ -85,7 +86,7 @@ async function addUsage(
   if (!stats.isDirectory()) return;
   const folder = await opendir(path).catch(() => null);
   if (folder === null) return;
-  for await (const { name } of folder) await addUsage(join(path, name), used, mostBytes);
+  for await (const { name } of folder) await addUsage(join(path, name), used, most);
 }
 
 interface ProcessFacts {

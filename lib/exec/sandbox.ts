@@ -2,10 +2,11 @@
  * Runs a program that came out of an image: without network, without the machine's files, with limits on time, memory,
  * processes and disk. docs/overlays.md says what it can still do.
  */
-import { chmod, lchown, lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../errors/app-error.ts";
 import type { RunOptions, RunResult, RunTool } from "./run.ts";
+import { AS_NOBODY, areRoot, giveAway, NOBODY, takeBack } from "./sandbox-account.ts";
+import { hasFeature, withSandboxFeatures } from "./sandbox-features.ts";
 import { countTasks, SandboxWatch } from "./sandbox-watch.ts";
 import type { ToolName } from "./tools.ts";
 
@@ -39,11 +40,9 @@ const ADDRESS_BYTES = 4096 * MIB;
 const MEMORY_BYTES = 1024 * MIB;
 const PROCESSES = 64;
 const OPEN_FILES = 256;
-/** When we are root the program runs under this account, which owns nothing and which nobody uses. */
-const NOBODY = 65_533;
+const WORK_FILES = 20_000;
 /** Folder in the outer sandbox where the inner one finds what it may show. */
 const STAGE = "/tmp/stage";
-const SETPRIV = "/usr/bin/setpriv";
 
 /**
  * Runs the program and gives its output. Rejects with AppError: tool_failed (also for a program that used too much; the
@@ -51,54 +50,24 @@ const SETPRIV = "/usr/bin/setpriv";
  * process of it is left, and everything in `work` belongs to us and can be read.
  */
 export async function runSandboxed(run: RunTool, program: SandboxedProgram): Promise<RunResult> {
-  const isRoot = process.getuid?.() === 0;
+  const isRoot = areRoot();
   if (program.work !== undefined && isRoot) await giveAway(program.work, NOBODY);
   const watch = new SandboxWatch({
     memoryBytes: MEMORY_BYTES,
     work: program.work ?? null,
     workBytes: program.workBytes ?? FILE_BYTES,
+    workFiles: WORK_FILES,
   });
   try {
-    return await start(run, program, isRoot, watch);
+    return await withSandboxFeatures(async () => {
+      const [tool, args] = await commandOf(program, isRoot);
+      return run(tool, args, runOptions(program, watch));
+    });
   } catch (error) {
     throw explain(error, program, watch.complaint);
   } finally {
     watch.stop();
     if (program.work !== undefined) await takeBack(program.work, isRoot);
-  }
-}
-
-/** What makes a sandbox tighter, and what bubblewrap says where that cannot be: inside containers, /proc is partly hidden and read-only. */
-const REFUSALS = {
-  /** A /proc of its own. */
-  proc: /^bwrap: Can't mount proc/m,
-  /** That it can make no further user namespaces. */
-  noNesting: /^bwrap: cannot open \/proc\/sys\/user\/max_user_namespaces/m,
-} as const;
-type Feature = keyof typeof REFUSALS;
-/** What this process goes without, once it was refused. */
-const refused = new Set<Feature>();
-const isFeature = (name: string): name is Feature => Object.hasOwn(REFUSALS, name);
-
-async function start(
-  run: RunTool,
-  program: SandboxedProgram,
-  isRoot: boolean,
-  watch: SandboxWatch,
-): Promise<RunResult> {
-  const wanted = Object.keys(REFUSALS)
-    .filter(isFeature)
-    .filter((feature) => !refused.has(feature));
-  const [tool, args] = await commandOf(program, isRoot);
-  try {
-    return await run(tool, args, runOptions(program, watch));
-  } catch (error) {
-    const tail = error instanceof AppError ? String(error.extra.details?.tail ?? "") : "";
-    const missing = wanted.find((feature) => REFUSALS[feature].test(tail));
-    if (missing === undefined) throw error;
-    // The program was not started: the sandbox is made before.
-    refused.add(missing);
-    return start(run, program, isRoot, watch);
   }
 }
 
@@ -124,8 +93,7 @@ async function commandOf(program: SandboxedProgram, isRoot: boolean): Promise<[T
       ...["--perms", "0755", "--tmpfs", "/tmp", "--perms", "0755", "--dir", STAGE],
       ...["--ro-bind", program.program, staged.program],
       ...(program.work ? ["--bind", program.work, `${STAGE}/work`] : []),
-      ...["--", SETPRIV, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", "--no-new-privs"],
-      ...["--", "prlimit", ...limits, "--", "bwrap", ...innerArguments(program, staged)],
+      ...["--", ...AS_NOBODY, "prlimit", ...limits, "--", "bwrap", ...innerArguments(program, staged)],
     ],
   ];
 }
@@ -143,35 +111,18 @@ const limitArguments = (processes: number, fileBytes: number): string[] => [
 function innerArguments(program: SandboxedProgram, from: { program: string; work?: string }): string[] {
   return [
     ...["--unshare-all", "--unshare-user", "--uid", "0", "--gid", "0"],
-    ...(refused.has("noNesting") ? [] : ["--disable-userns"]),
+    ...(hasFeature("noNesting") ? ["--disable-userns"] : []),
     ...["--cap-drop", "ALL", "--cap-add", "CAP_DAC_OVERRIDE", "--die-with-parent", "--new-session"],
     ...["--clearenv", "--setenv", "PATH", SANDBOX.program, "--setenv", "HOME", SANDBOX.temporary],
     ...["--setenv", "LC_ALL", "C", "--setenv", "TZ", "UTC", "--hostname", "sandbox"],
     ...["--dev", "/dev", "--remount-ro", "/dev"],
-    ...(refused.has("proc") ? [] : ["--proc", "/proc"]),
+    ...(hasFeature("proc") ? ["--proc", "/proc"] : []),
     ...["--size", String(TEMPORARY_BYTES), "--tmpfs", SANDBOX.temporary],
     ...["--ro-bind", from.program, SANDBOX.program],
     ...(from.work ? ["--bind", from.work, SANDBOX.work] : []),
     ...["--chdir", from.work ? SANDBOX.work : SANDBOX.temporary, "--remount-ro", "/"],
     ...["--", join(SANDBOX.program, program.executable), ...program.args],
   ];
-}
-
-/** Makes the account the owner of the folder and of all below it; links are not followed. */
-async function giveAway(path: string, uid: number): Promise<void> {
-  await lchown(path, uid, uid);
-  if (!(await lstat(path)).isDirectory()) return;
-  for (const name of await readdir(path)) await giveAway(join(path, name), uid);
-}
-
-/** Programs leave folders that their owner may not enter, and other owners when we are root. Links are not followed. */
-async function takeBack(path: string, isRoot: boolean): Promise<void> {
-  if (isRoot) await lchown(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
-  const stats = await lstat(path);
-  if (stats.isFile()) await chmod(path, 0o644);
-  if (!stats.isDirectory()) return;
-  await chmod(path, 0o755);
-  for (const name of await readdir(path)) await takeBack(join(path, name), isRoot);
 }
 
 const NO_SANDBOX =
