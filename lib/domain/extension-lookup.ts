@@ -30,6 +30,15 @@ export function extensionNames(name: string): string[] {
   return [name, ...(ALIASES[short] ?? []).map((alias) => NAMESPACE + alias)];
 }
 
+/** The names of the past that lead to this one, in byte order. */
+export function formerNames(name: string): string[] {
+  const old = Object.keys(ALIASES).filter((short) => extensionNames(NAMESPACE + short).includes(name));
+  return old
+    .map((short) => NAMESPACE + short)
+    .filter((former) => former !== name)
+    .sort();
+}
+
 /** The catalog entry for a name in a schematic, old names included; null when the release has none. */
 export function findExtension(catalog: readonly CatalogExtension[], name: string): CatalogExtension | null {
   for (const candidate of extensionNames(name)) {
