@@ -9,6 +9,10 @@ export interface SampleMarkers {
   /** Only under UEFI: "on", "off" or "unknown". */
   secureBoot: string | null;
   cmdline: string | null;
+  /** PCR 11 by bank ("sha256"), in hex; empty without a TPM. */
+  pcr11: Record<string, string>;
+  /** Size of a logical sector of the disk with META. */
+  sectorBytes: number | null;
   schematic: string | null;
   extensions: { image: string; name: string; version: string }[];
   /** One readable file of each extension layer. */
@@ -49,6 +53,8 @@ function emptyMarkers(): SampleMarkers {
     bootMode: null,
     secureBoot: null,
     cmdline: null,
+    pcr11: {},
+    sectorBytes: null,
     schematic: null,
     extensions: [],
     files: [],
@@ -94,6 +100,12 @@ function readFact(facts: SampleMarkers, fact: string): void {
       break;
     case "service":
       facts.services.push({ name: first, line: words.slice(1).join(" ") });
+      break;
+    case "pcr":
+      facts.pcr11[second] = third;
+      break;
+    case "disk":
+      facts.sectorBytes = Number(second);
       break;
     case "embedded":
       facts.embeddedConfig = { sizeBytes: Number(second), sha256: third };

@@ -59,13 +59,30 @@ export async function fetchDebianTrees(dir: string, arch: Arch): Promise<DebianT
   return { packages, versions: names.map((name) => `${name}=${selected[name]}`).sort() };
 }
 
+/**
+ * A package of another suite of Debian's main archive, downloaded and unpacked under `dir`; gives its folder. The sample itself
+ * is made of one suite; tests take what is newer from here.
+ */
+export async function fetchFromSuite(dir: string, suite: string, arch: Arch, name: string): Promise<string> {
+  const apt = await privateApt(join(dir, "apt", `${suite}-${arch}`), arch, suite);
+  await apt("apt-get", ["-q", "update"]);
+  const archives = join(dir, "archives", suite);
+  await mkdir(archives, { recursive: true });
+  await apt("apt-get", ["-q", "download", name], archives);
+  const selected = await chosenVersions(await apt("apt-cache", ["show", "--no-all-versions", name]));
+  const unpacked = join(dir, "unpacked", `${suite}-${arch}`, name);
+  await mkdir(join(unpacked, ".."), { recursive: true });
+  await unpack(await archiveOf(archives, name, selected, arch), unpacked);
+  return unpacked;
+}
+
 type Apt = (program: "apt-get" | "apt-cache", args: string[], cwd?: string) => Promise<string>;
 
-async function privateApt(dir: string, arch: Arch): Promise<Apt> {
+async function privateApt(dir: string, arch: Arch, otherSuite?: string): Promise<Apt> {
   await mkdir(join(dir, "state/lists/partial"), { recursive: true });
   await mkdir(join(dir, "cache/archives/partial"), { recursive: true });
   await writeFile(join(dir, "status"), "");
-  await writeFile(join(dir, "sources.list"), await sourcesList());
+  await writeFile(join(dir, "sources.list"), await sourcesList(otherSuite));
   const options = {
     "APT::Architecture": arch,
     "APT::Architectures::": arch,
@@ -85,8 +102,8 @@ async function privateApt(dir: string, arch: Arch): Promise<Apt> {
   return (program, args, cwd) => command(program, [...flags, ...args], cwd === undefined ? {} : { cwd });
 }
 
-/** The mirror this machine already uses, with the one suite the sample is made of. */
-async function sourcesList(): Promise<string> {
+/** The mirror this machine already uses, with the one suite the sample is made of, or with another one. */
+async function sourcesList(otherSuite?: string): Promise<string> {
   const targets = await command("apt-get", [
     "indextargets",
     "--format",
@@ -98,6 +115,7 @@ async function sourcesList(): Promise<string> {
     `http://deb.debian.org/${last}/`;
   const line = (uri: string, suite: string): string =>
     `deb [signed-by=${KEYRING}] ${uri} ${suite} main non-free-firmware\n`;
+  if (otherSuite !== undefined) return line(mirror("debian"), otherSuite);
   return line(mirror("debian"), SUITE) + line(mirror("debian-security"), `${SUITE}-security`);
 }
 

@@ -151,11 +151,13 @@ describe("marker lines", () => {
   it("are read among the words of firmware and kernel", () => {
     const markers = parseSampleMarkers(
       `SeaBIOS\r\n[    1.0] kernel\r\n${line("version v1.13.2")}${line("boot mode uefi secureboot=off")}` +
+        line("pcr 11 sha256 0a1b") +
         line("cmdline a=1 b") +
         line("schematic none") +
         line("extension 0.sqsh drbd 9.3") +
         line("file drbd /usr/lib/x.ko 12 ab") +
         line("module drbd loaded") +
+        line("disk sector 4096") +
         line("meta disk 0xa one\\ntwo\\\\n") +
         line("meta environment 0xb x") +
         line("boot ok"),
@@ -164,6 +166,8 @@ describe("marker lines", () => {
       version: "v1.13.2",
       bootMode: "uefi",
       secureBoot: "off",
+      pcr11: { sha256: "0a1b" },
+      sectorBytes: 4096,
       cmdline: "a=1 b",
       schematic: null,
       ok: true,

@@ -45,6 +45,13 @@ firmware_mode() {
   echo "uefi secureboot=$state"
 }
 
+# PCR 11, where systemd-stub measures the parts of a unified kernel image, in every bank of a TPM.
+show_measurements() {
+  for bank in /sys/class/tpm/tpm0/pcr-*; do
+    [ -r "$bank/11" ] && say "pcr 11 ${bank##*/pcr-} $(tr A-F a-f <"$bank/11")"
+  done
+}
+
 # Text with backslash, newline and carriage return escaped; the full stop keeps a newline at the end from being lost.
 escaped() {
   { cat; printf .; } | sed -e 's/\\/\\\\/g' -e 's/\r/\\r/g' | awk 'NR > 1 { printf "\\n" } { printf "%s", $0 }' | sed 's/\.$//'
@@ -134,6 +141,7 @@ say "machine $(uname -m)"
 say "kernel $(uname -r)"
 load_drivers
 say "boot mode $(firmware_mode)"
+show_measurements
 say "cmdline $(cat /proc/cmdline)"
 schematic=$(ls /usr/local/share/schematic 2>/dev/null | head -n 1)
 say "schematic ${schematic:-none}"
@@ -145,6 +153,7 @@ for config in /usr/local/etc/talos/config.yaml; do
 done
 meta=$(grep -l '^PARTNAME=META$' /sys/class/block/*/uevent 2>/dev/null | head -n 1)
 if [ -n "$meta" ]; then
+  say "disk sector $(cat "$(readlink -f "${meta%/uevent}")/../queue/logical_block_size")"
   show_meta_partition "/dev/$(basename "${meta%/uevent}")"
 else
   say "meta disk none"
