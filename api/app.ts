@@ -9,15 +9,18 @@ import { healthRoutes } from "./health.ts";
 import { imageRoutes } from "./image.ts";
 import { keyRoutes } from "./keys.ts";
 import { llmsRoutes } from "./llms.ts";
+import { lockRoutes } from "./locks.ts";
 import { modelRoutes } from "./models.ts";
 import { openapiRoutes } from "./openapi.ts";
 import { planRoutes } from "./plan.ts";
+import { presetRoutes } from "./presets.ts";
 import { pxeRoutes } from "./pxe.ts";
 import { registryRoutes } from "./registry.ts";
 import { releaseRoutes } from "./releases.ts";
 import { reply, TEXT } from "./replies.ts";
 import { sbomRoutes } from "./sboms.ts";
 import { schematicRoutes } from "./schematics.ts";
+import { statusRoutes } from "./status.ts";
 import { talosctlRoutes } from "./talosctl.ts";
 import { versionRoutes } from "./versions.ts";
 
@@ -33,6 +36,7 @@ const HEADABLE = [
   "/healthz",
   "/readyz",
   "/image/:schematic/:version/:path",
+  "/api/v1/locks/:id/:path",
   "/v2/*",
   "/talosctl/:version/:file",
   "/spdx/:schematic/:version/:arch",
@@ -60,7 +64,10 @@ export function buildApp(options: ApiOptions) {
     keyRoutes(),
     sbomRoutes(),
     modelRoutes(),
+    lockRoutes(),
     buildRoutes(),
+    presetRoutes(),
+    statusRoutes(),
     planRoutes(),
     releaseRoutes(),
     llmsRoutes(),

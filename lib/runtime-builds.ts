@@ -5,6 +5,7 @@ import { createAssetRepository } from "./db/asset-repository.ts";
 import { createBuildRepository } from "./db/build-repository.ts";
 import { createBuildStatistics } from "./db/build-statistics.ts";
 import type { Database } from "./db/client.ts";
+import { createHourlyCounter } from "./queue/hourly-counter.ts";
 import { createEventStreams } from "./queue/event-stream.ts";
 import { createProducer } from "./queue/producer.ts";
 import { createBuildSignals } from "./queue/signals.ts";
@@ -45,11 +46,15 @@ export function createBuildSide(options: BuildSideOptions) {
   const signals = createBuildSignals({ redis, subscriber, prefix, onError });
   const waiters = createWaiters(redis, prefix, onError);
   const producer = createProducer({ connection: redis, prefix, onError });
+  const downloads = createHourlyCounter({ redis, name: `${prefix}:downloads`, now, onError });
   const usage = new UsageRecorder((keys) => assetRows.touch(keys), onError);
   const ready = createReadyAssets({ assets: assetRows, store, usage });
   const starting = createBuildStarting({ builds, producer, streams, log, now, ready });
   const waiting = createBuildWaiting(builds, signals, onError);
-  const assets: AssetService = createAssetService({ resolve, ready, starting, waiting, waiters });
+  const assets: AssetService = createAssetService({
+    ...{ resolve, ready, starting, waiting, waiters },
+    onDownload: () => downloads.note(),
+  });
   const shared = { builds, streams, signals, store, onError };
   const presence = createWorkerPresence(redis, prefix);
   const statistics = createBuildStatistics(db);
@@ -69,7 +74,10 @@ export function createBuildSide(options: BuildSideOptions) {
     producer,
     presence,
     statistics,
+    downloads,
+    assetRows,
     async close() {
+      await downloads.close();
       await usage.close();
       await signals.close();
       await producer.close();

@@ -20,6 +20,7 @@ import { createPatientRedis, createRedis } from "./queue/connection.ts";
 import { DEFAULT_PREFIX } from "./queue/jobs.ts";
 import { createBuildSide } from "./runtime-builds.ts";
 import { createEvidenceSide } from "./runtime-evidence.ts";
+import { createOperationSide } from "./runtime-operation.ts";
 import { createRegistrySide } from "./runtime-registry.ts";
 import { createWorkerSide, type WorkerSide } from "./runtime-worker.ts";
 import { createAssetResolving } from "./services/asset-resolving.ts";
@@ -27,6 +28,8 @@ import type { SchematicService, Services } from "./services/contracts.ts";
 import { createHealthService } from "./services/health.ts";
 import { type FindConfigured, hideSchematics } from "./services/hidden-schematics.ts";
 import { createKeyService } from "./services/keys.ts";
+import { readLockBuilder } from "./services/lock-builder.ts";
+import { createLockBuilds } from "./services/lock-builds.ts";
 import { createOverlayProfiles } from "./services/overlay-profiles.ts";
 import { createPxeService } from "./services/pxe.ts";
 import { type ClosableReleaseService, createReleaseService } from "./services/releases.ts";
@@ -78,10 +81,10 @@ export async function createRuntime(
     overlayProfiles: createOverlayProfiles(images),
     installedGrub: await readInstalledGrub(),
   };
-  const resolve = createAssetResolving({
-    ...{ schematics, releases, planAsset, externalUrl, ...boards },
-    signing: keys?.identity ?? null,
-  });
+  const signing = keys?.identity ?? null;
+  const resolving = { schematics, planAsset, ...boards, signing };
+  const resolve = createAssetResolving({ ...resolving, releases, externalUrl });
+  const builder = await readLockBuilder({ externalUrl, grub: boards.installedGrub, secureBoot: signing });
   const side = createBuildSide({ db, redis, subscriber, store, prefix, log, now, resolve });
   const { assets } = side;
   const builds = hideSchematics(side.service, findConfigured);
@@ -96,12 +99,12 @@ export async function createRuntime(
     now,
   });
   const evidence = await createEvidenceSide({
-    ...{ config, db, store, images, assets, schematics, releases, log },
+    ...{ config, db, store, images, assets, schematics, releases, builder, log },
   });
   const { registry, talosctl } = createRegistrySide({
     ...{ db, store, images, assets, schematics, releases, externalUrl, dataDir: config.dataDir },
     ...boards,
-    signing: keys?.identity ?? null,
+    signing,
     ...(evidence.images ? { evidence: evidence.images, evidenceIdentity: evidence.identity } : {}),
   });
   const worker = base.blocking
@@ -120,8 +123,10 @@ export async function createRuntime(
     health,
     keys: createKeyService(keys),
     ...evidence.services,
+    lockBuilds: createLockBuilds({ resolving, images, store, builder }),
     registry,
     talosctl,
+    ...createOperationSide({ db, side, store, health, releases, schematics, log, now }),
   };
   const close = once(async () => {
     await worker?.close();

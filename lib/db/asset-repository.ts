@@ -11,6 +11,8 @@ export interface AssetRepository {
   forget(key: string, storageKey: string): Promise<void>;
   /** Notes that these assets were served today. */
   touch(keys: string[]): Promise<void>;
+  /** Number and bytes of ready files by kind, the largest first. */
+  use(): Promise<{ name: string; count: number; sizeBytes: number }[]>;
 }
 
 /** The repository over one client. */
@@ -32,6 +34,16 @@ export function createAssetRepository(db: Database): AssetRepository {
       await db.$executeRaw`
         UPDATE asset SET last_served_at = now()
         WHERE key = ANY(${keys}::bpchar[]) AND last_served_at < now() - interval '1 hour'`;
+    },
+    async use() {
+      const rows = await db.asset.groupBy({ by: ["kind"], _count: true, _sum: { sizeBytes: true } });
+      return rows
+        .map(({ kind, _count, _sum }) => ({
+          name: kind,
+          count: _count,
+          sizeBytes: Number(_sum.sizeBytes ?? 0n),
+        }))
+        .sort((a, b) => b.sizeBytes - a.sizeBytes);
     },
   };
 }

@@ -19,6 +19,8 @@ export interface AssetServiceOptions {
   starting: BuildStarting;
   waiting: BuildWaiting;
   waiters: Waiters;
+  /** Called for each download that begins at the start of a file. */
+  onDownload: () => void;
 }
 
 /** The asset use cases. */
@@ -31,7 +33,10 @@ export function createAssetService(options: AssetServiceOptions): AssetService {
     ensure: (asset, { requestId, signal }) => ensure(options, asset, requestId, signal),
     start: (asset, how) => start(options, asset, how),
     inline: inlineBytes,
-    open: (asset, range, signal) => ready.open(asset, range, signal),
+    open(asset, range, signal) {
+      if ((range?.start ?? 0) === 0) options.onDownload();
+      return ready.open(asset, range, signal);
+    },
     discard: (asset) => ready.forget(asset),
   };
 }

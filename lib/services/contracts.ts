@@ -4,12 +4,15 @@ import type { AssetProfile } from "../domain/asset.ts";
 import type { BuildForecast } from "../domain/build-forecast.ts";
 import type { BuildError } from "../domain/build-record.ts";
 import type { BuildState } from "../domain/build-state.ts";
+import type { ModelLock } from "../domain/model-lock.ts";
 import type { CatalogExtension, CatalogOverlay, Release } from "../domain/release.ts";
 import type { Schematic } from "../domain/schematic-types.ts";
 import type { BuildPlan, Phase } from "../imager/types.ts";
 import type { ByteRange } from "../storage/object-store.ts";
 import type { ChecksumService, LockService, SbomService, SigningService } from "./evidence-contracts.ts";
+import type { PresetService } from "./presets.ts";
 import type { RegistryService } from "./registry-contracts.ts";
+import type { StatusService } from "./status-contracts.ts";
 
 // ---- schematics
 
@@ -46,8 +49,8 @@ export interface SourceStatus {
   checkedAt: Date | null;
   /** Why the last refresh failed, null when it went well. */
   failure: string | null;
-  /** "off" | "key" — shown as a warning on pages when off. */
-  verification: "off" | "key";
+  /** Shown as a warning on pages when off. */
+  verification: "off" | "key" | "keyless";
 }
 
 export interface ReleaseService {
@@ -167,6 +170,14 @@ export interface AssetService {
   discard(asset: ReadyAsset): Promise<void>;
 }
 
+/** Files made from a lock instead of what the source's tags mean today. */
+export interface LockBuildService {
+  /** The file, and in what this factory differs from the one that made the lock. Errors as AssetService.resolve. */
+  resolve(lock: ModelLock, path: string): Promise<{ asset: ResolvedAsset; differences: string[] }>;
+  /** not_found naming every input of the plan that neither the store nor the source has. */
+  requireInputs(lock: ModelLock, asset: ResolvedAsset, signal: AbortSignal): Promise<void>;
+}
+
 export interface BuildService {
   list(filter: {
     schematicId?: string;
@@ -244,5 +255,8 @@ export interface Services {
   checksums: ChecksumService;
   sboms: SbomService;
   locks: LockService;
+  lockBuilds: LockBuildService;
   health: HealthService;
+  status: StatusService;
+  presets: PresetService;
 }

@@ -1,0 +1,123 @@
+/** Presets: keep a choice under a name, change it, copy it, take it along as a document. */
+import { newBuildId } from "../db/build-id.ts";
+import type { PresetRepository } from "../db/preset-repository.ts";
+import { type Preset, type PresetInput, parsePresetDocument, presetDocument } from "../domain/preset.ts";
+import { quoteText } from "../domain/quote.ts";
+import { AppError, invalidInput, notFound } from "../errors/app-error.ts";
+import type { SchematicService } from "./contracts.ts";
+
+const MOST_PRESETS = 2_000;
+
+export interface PresetService {
+  /** By name; `label` is "name" or "name=value". */
+  list(label?: string): Promise<Preset[]>;
+  /** not_found when there is none. */
+  require(id: string): Promise<Preset>;
+  /**
+   * invalid_input for an unknown schematic and for one that carries a machine configuration: whoever sees a preset can
+   * read its schematic. conflict when the name is taken.
+   */
+  create(input: PresetInput): Promise<Preset>;
+  /** Replaces everything but the id. Errors as create, not_found when there is none. */
+  replace(id: string, input: PresetInput): Promise<Preset>;
+  /** A copy under the first free name "<name> 2", "<name> 3", …. */
+  copy(id: string): Promise<Preset>;
+  remove(id: string): Promise<void>;
+  /** YAML that `restore` reads, here or in another factory. */
+  document(id: string): Promise<{ name: string; text: string }>;
+  restore(text: string): Promise<Preset>;
+}
+
+export interface PresetServiceOptions {
+  presets: PresetRepository;
+  schematics: SchematicService;
+  now: () => number;
+}
+
+/** The use cases of presets. */
+export function createPresetService(options: PresetServiceOptions): PresetService {
+  const { presets, schematics, now } = options;
+
+  async function require(id: string): Promise<Preset> {
+    const preset = await presets.find(id);
+    if (preset === null) throw missing(id);
+    return preset;
+  }
+
+  async function checked({ schematic, name, labels, ...target }: PresetInput) {
+    const stored = await schematics.find(schematic);
+    if (stored === null)
+      throw invalidInput(`schematic ${quoteText(schematic)} is not stored here`, {
+        hint: "POST /schematics stores it and gives the ID.",
+      });
+    if ((stored.schematic.customization.embeddedMachineConfiguration ?? "") !== "")
+      throw invalidInput("A schematic with a machine configuration cannot become a preset", {
+        hint: "Presets are seen by everybody who can open this server, and the configuration may hold secrets. Keep the link to the schematic instead.",
+      });
+    return { name, labels, target, schematicId: stored.id };
+  }
+
+  async function create(input: PresetInput): Promise<Preset> {
+    if ((await presets.count()) >= MOST_PRESETS)
+      throw new AppError("conflict", `There are ${MOST_PRESETS} presets already`, {
+        hint: "Delete some that nobody needs.",
+        retryable: false,
+      });
+    const at = new Date(now());
+    const preset = { id: newBuildId(now()), ...(await checked(input)), createdAt: at, updatedAt: at };
+    if (!(await presets.insert(preset))) throw taken(input.name);
+    return preset;
+  }
+
+  return {
+    list(label = "") {
+      const [name = "", ...rest] = label.split("=");
+      return presets.list(
+        name === "" ? null : { name, value: rest.length === 0 ? null : rest.join("=") },
+        MOST_PRESETS,
+      );
+    },
+    require,
+    create,
+    async replace(id, input) {
+      const changed = { ...(await require(id)), ...(await checked(input)), updatedAt: new Date(now()) };
+      const { createdAt: _kept, ...row } = changed;
+      const result = await presets.update(row);
+      if (result === "name taken") throw taken(input.name);
+      if (result === "missing") throw missing(id);
+      return changed;
+    },
+    async copy(id) {
+      const { name, labels, schematicId, target } = await require(id);
+      const names = new Set((await presets.list(null, MOST_PRESETS)).map((one) => one.name.toLowerCase()));
+      const free = Array.from(
+        { length: MOST_PRESETS },
+        (_, index) => `${name.slice(0, 74)} ${index + 2}`,
+      ).find((candidate) => !names.has(candidate.toLowerCase()));
+      return create({ name: free ?? name, labels, schematic: schematicId, ...target });
+    },
+    async remove(id) {
+      if (!(await presets.remove(id))) throw missing(id);
+    },
+    async document(id) {
+      const preset = await require(id);
+      const stored = await schematics.find(preset.schematicId);
+      if (stored === null) throw missing(id);
+      return { name: preset.name, text: presetDocument(preset, stored.canonical) };
+    },
+    async restore(text) {
+      const { rest, schematic } = parsePresetDocument(text);
+      const { id } = await schematics.create(schematic);
+      return create({ ...rest, schematic: id });
+    },
+  };
+}
+
+const missing = (id: string) =>
+  notFound(`There is no preset ${quoteText(id)}`, { hint: "GET /api/v1/presets lists them." });
+
+const taken = (name: string) =>
+  new AppError("conflict", `A preset is named ${quoteText(name)} already`, {
+    hint: "Choose another name, or change that preset.",
+    retryable: false,
+  });
