@@ -4,6 +4,7 @@ import { type PinnedInputs, profileRecipe } from "../lib/domain/imager-profile/r
 import type { ContainerAsset } from "../lib/domain/imager-profile/types.ts";
 import { baseInstallerRepository } from "../lib/domain/quirks.ts";
 import type { CatalogExtension, CatalogOverlay } from "../lib/domain/release.ts";
+import { invalidInput } from "../lib/errors/app-error.ts";
 import { readInstalledGrub } from "../lib/imager/grub-modules.ts";
 import { planAsset } from "../lib/imager/plan.ts";
 import type { BuildPlan, PlanInput, Product } from "../lib/imager/types.ts";
@@ -44,24 +45,45 @@ export async function prepareProfile(
   return { plan: planWith(digest), keys, locate: locator(overrides, digest, pinned) };
 }
 
-type Images = Pick<PinnedInputs, "baseInstaller" | "extensions" | "overlay">;
+type Images = Pick<PinnedInputs, "baseInstaller" | "extensions" | "overlay" | "overlayInstaller">;
 
 async function pinImages(profile: CompleteProfile, shelf: ImageShelf): Promise<Images> {
-  const { kind, version, source } = profile;
+  const { kind, source } = profile;
+  const overlay = await pinOverlay(profile, shelf);
   if (kind === "kernel" || kind === "cmdline") {
-    return { baseInstaller: null, extensions: [], overlay: await pinOverlay(profile, shelf) };
+    return { baseInstaller: null, extensions: [], overlay, overlayInstaller: null };
   }
-  const base = source.input?.baseInstaller;
-  const baseInstaller =
-    kind !== "installer"
-      ? null
-      : await (isNamed(base) ? shelf.pin(base) : shelf.pinRelease(baseInstallerRepository(version), version));
+  const baseInstaller = kind === "installer" ? await pinBase(profile, shelf) : null;
   const extensions: CatalogExtension[] = [];
   for (const asset of source.input?.systemExtensions ?? []) {
     const { repository: name, digest } = await shelf.pin(asset);
     extensions.push({ name, ref: name, digest, author: "", description: "" });
   }
-  return { baseInstaller, extensions, overlay: await pinOverlay(profile, shelf) };
+  return { baseInstaller, extensions, overlay, overlayInstaller: await pinOverlayInstaller(profile, shelf) };
+}
+
+/** An archive of the installer calls itself by the reference as it is written, wherever its layers come from. */
+async function pinBase(
+  { version, source }: CompleteProfile,
+  shelf: ImageShelf,
+): Promise<PinnedInputs["baseInstaller"]> {
+  const base = source.input?.baseInstaller;
+  if (!isNamed(base)) return shelf.pinRelease(baseInstallerRepository(version), version);
+  const pinned = await shelf.pin(base);
+  return base.imageRef ? { ...pinned, reference: base.imageRef } : pinned;
+}
+
+/** Only installers carry files of a board; they are those of the overlay unless another image is named. */
+async function pinOverlayInstaller(
+  { kind, source }: CompleteProfile,
+  shelf: ImageShelf,
+): Promise<PinnedInputs["overlayInstaller"]> {
+  const image = source.input?.overlayInstaller;
+  if (kind !== "installer" || !isNamed(image)) return null;
+  if (isNamed(source.overlay?.image)) return shelf.pin(image);
+  throw invalidInput("input.overlayInstaller is given without overlay.image", {
+    hint: "The program of overlay.image says which kernel arguments the board needs.",
+  });
 }
 
 const isNamed = (asset: ContainerAsset | undefined): asset is ContainerAsset =>

@@ -7,7 +7,6 @@ const OWN = "io.casthouse.";
 /** Labels of the configuration and annotations of the manifest; the same for both. */
 export function imageLabels(recipe: Recipe): Record<string, string> {
   const { version, profile, baseInstaller, extensions, overlay, imager } = recipe;
-  const pinned = (repository: string, digest: string) => `${repository}@${digest}`;
   return {
     "org.opencontainers.image.version": version,
     [`${OWN}version`]: version,
@@ -25,9 +24,16 @@ export function imageLabels(recipe: Recipe): Record<string, string> {
     ...(extensions.length === 0
       ? {}
       : { [`${OWN}source.extensions`]: extensions.map((one) => pinned(one.name, one.digest)).join(" ") }),
-    ...(overlay === null
-      ? {}
-      : { [`${OWN}source.overlay`]: pinned(overlay.entry.image, overlay.entry.digest) }),
+    ...(overlay === null ? {} : { [`${OWN}source.overlay`]: overlaySource(overlay) }),
     ...(recipe.sample ? { [`${OWN}sample`]: "true" } : {}),
   };
+}
+
+const pinned = (repository: string, digest: string): string => `${repository}@${digest}`;
+
+/** The image whose files the installer carries. */
+function overlaySource({ entry, installer }: NonNullable<Recipe["overlay"]>): string {
+  return installer === undefined
+    ? pinned(entry.image, entry.digest)
+    : pinned(installer.repository, installer.digest);
 }

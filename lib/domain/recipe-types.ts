@@ -32,11 +32,17 @@ export interface Recipe {
   /** Base of every link, author of the schematic extension; no trailing slash is added or removed. */
   externalUrl: string;
   imager: PinnedImage;
-  baseInstaller: PinnedImage | null;
+  /** `reference` is the name an archive of the installer gives itself; without it repository and version. */
+  baseInstaller: (PinnedImage & { reference?: string }) | null;
   sample: boolean;
   /** Official extensions in schematic order, aliases resolved. Empty for kernel and cmdline. */
   extensions: CatalogExtension[];
-  overlay: { entry: CatalogOverlay; options: Record<string, unknown> } | null;
+  overlay: {
+    entry: CatalogOverlay;
+    options: Record<string, unknown>;
+    /** The image whose files an installer carries; without it that of the entry. */
+    installer?: PinnedImage;
+  } | null;
   /** Only what applies to this kind and version. */
   extraKernelArgs: string[];
   /** Only what applies to this kind. */
@@ -50,6 +56,8 @@ export interface Recipe {
   diskSizeBytes: number | null;
   enrollKeys: EnrollKeys;
   includeWellKnownCertificates: boolean;
+  /** Distribution name in unified kernel images where it is not Talos. */
+  distribution?: string;
   /** Digests of the GRUB modules installed with this factory, by GRUB platform (lib/imager/grub-modules.ts). */
   installedGrub?: Readonly<Record<string, string>>;
   /** Keys of this factory, only where the profile asks for SecureBoot. */

@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { stringify } from "yaml";
+import { parse, stringify } from "yaml";
 import { z } from "zod";
 import { readEnvironment } from "../../lib/config/environment.ts";
 import { loadConfig } from "../../lib/config/load.ts";
@@ -125,6 +125,21 @@ async function schematicTar(): Promise<string> {
   return file;
 }
 
+/** Reference of the sample's image for a board. */
+async function boardReference(name: string): Promise<string> {
+  const host = new URL(registry.url).host;
+  const catalog = `docker://${host}/siderolabs/overlays:${VERSION}`;
+  const folder = join(root, `overlays-${name}`);
+  tool("skopeo", "copy", "--src-tls-verify=false", "-q", catalog, `dir:${folder}`);
+  const { layers } = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  const file = join(folder, layers[0].digest.slice("sha256:".length));
+  const { overlays } = z
+    .object({ overlays: z.array(z.object({ name: z.string(), image: z.string(), digest: z.string() })) })
+    .parse(parse(tool("tar", "-xOf", file, "overlays.yaml")));
+  const found = overlays.find((overlay) => overlay.name === name);
+  return `${found?.image.replace(/:[^:]*$/, "")}@${found?.digest}`;
+}
+
 describe("casthouse imager", () => {
   it("makes the bytes of the service from the same schematic", async () => {
     const files = { "schematic.yaml": SCHEMATIC };
@@ -183,6 +198,48 @@ describe("casthouse imager", () => {
     const { code, err, dir } = await casthouse(["imager", "-"], stringify(profile), { kernel: "kernel" });
     expect([code, err]).toEqual([0, expect.stringContaining("kernel-arm64")]);
     expect(readdirSync(dir).sort()).toEqual(["kernel", "kernel-arm64"]);
+  });
+
+  it("puts the files of overlayInstaller into an installer, under the name its base was given", async () => {
+    const tree = join(root, "board-files");
+    await mkdir(join(tree, "installers"), { recursive: true });
+    await mkdir(join(tree, "artifacts/arm64"), { recursive: true });
+    await writeFile(join(tree, "installers/rpi_generic"), "program for arm64", { mode: 0o755 });
+    await writeFile(join(tree, "artifacts/arm64/mine.txt"), "mine");
+    tool("tar", "-cf", join(root, "board-files.tar"), "-C", tree, "installers", "artifacts");
+    const base = `${new URL(registry.url).host}/siderolabs/installer-base:${VERSION}`;
+    const profile = {
+      ...{ baseProfileName: "installer", arch: "arm64", version: VERSION, name: "My Talos" },
+      input: {
+        baseInstaller: { imageRef: base, forceInsecure: true },
+        overlayInstaller: { tarballPath: join(root, "board-files.tar") },
+      },
+      overlay: { name: "rpi_generic", image: { imageRef: await boardReference("rpi_generic") } },
+    };
+    const { code, err, dir } = await casthouse(["imager", "-"], stringify(profile));
+    expect([code, err]).toEqual([0, expect.stringContaining("installer-arm64.tar")]);
+    const archive = join(dir, "installer-arm64.tar");
+    const [manifest] = JSON.parse(tool("tar", "-xOf", archive, "manifest.json"));
+    expect(manifest.RepoTags).toEqual([base]);
+    const layer = (at: number, ...args: string[]) =>
+      tool("sh", "-c", `tar -xOf "$0" "$1" | tar "$2" "$3"`, archive, manifest.Layers.at(at), ...args);
+    expect(layer(-1, "-tz", "--no-recursion").trim().split("\n")).toEqual([
+      "overlay/artifacts/arm64",
+      "overlay/artifacts/arm64/mine.txt",
+      "overlay/extra-options",
+      "overlay/installers/default",
+    ]);
+    expect(layer(-1, "-xzO", "overlay/installers/default")).toBe("program for arm64");
+    const boot = tool(
+      "sh",
+      "-c",
+      `tar -xOf "$0" "$1" | gunzip | grep -ac 'NAME="My Talos"'`,
+      archive,
+      manifest.Layers.at(-2),
+    );
+    expect(boot.trim()).toBe("1");
+    const alone = await casthouse(["imager", "-"], stringify({ ...profile, overlay: {} }));
+    expect([alone.code, alone.err]).toEqual([2, expect.stringContaining("without overlay.image")]);
   });
 
   it("compresses any kind of file", async () => {

@@ -61,6 +61,7 @@ export function completeProfile(source: ImagerProfile): CompleteProfile {
   if (platform === "") throw invalidInput("the profile has no platform");
   if (version === "") throw invalidInput("the profile has no version");
   kernelPlatform(platform);
+  checkName(source.name ?? "");
   const target = { version, arch, secureboot };
   const bootloader = bootloaderOf(kind, target, output);
   checkSupport(source, kind, target);
@@ -73,6 +74,13 @@ export function completeProfile(source: ImagerProfile): CompleteProfile {
     sectorSize: sectorSizeOf(kind, output),
     enrollKeys: secureboot ? enroll : "off",
   };
+}
+
+/** It is written between quotes, one line each. */
+function checkName(name: string): void {
+  if (/["\p{Cc}]/u.test(name)) {
+    throw invalidInput(`the name ${JSON.stringify(name)} has a quote or a control character`);
+  }
 }
 
 type Output = NonNullable<ImagerProfile["output"]>;

@@ -19,6 +19,7 @@ const profileSchema: z.ZodType<ImagerProfile> = z.object({
   arch: text,
   platform: text,
   secureboot: flag,
+  name: text,
   version: text,
   customization: z
     .object({

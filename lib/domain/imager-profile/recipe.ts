@@ -10,10 +10,12 @@ import type { CompleteProfile } from "./complete.ts";
 export interface PinnedInputs {
   imager: PinnedImage;
   /** Null for everything but installers. */
-  baseInstaller: PinnedImage | null;
+  baseInstaller: Recipe["baseInstaller"];
   /** In the order of the profile. */
   extensions: CatalogExtension[];
   overlay: CatalogOverlay | null;
+  /** What an installer carries of the board; null where that is the overlay itself. */
+  overlayInstaller: PinnedImage | null;
   /** Null without SecureBoot. */
   signing: SigningIdentity | null;
   /** Digests of the GRUB modules of this machine. */
@@ -44,7 +46,8 @@ export function profileRecipe(profile: CompleteProfile, inputs: PinnedInputs): R
   const meta = customization.metaContents ?? [];
   if (profile.kind === "image") checkMetaPartition(meta, profile.bootloader);
   else checkMetaEnvironment(meta);
-  const { signing, ...pinned } = inputs;
+  const { signing, overlayInstaller, ...pinned } = inputs;
+  const { name = "" } = profile.source;
   return {
     ...pinned,
     ...(signing === null ? {} : { signing }),
@@ -54,7 +57,15 @@ export function profileRecipe(profile: CompleteProfile, inputs: PinnedInputs): R
     schematicText: "",
     externalUrl: "",
     sample: false,
-    overlay: inputs.overlay === null ? null : { entry: inputs.overlay, options: overlay.options ?? {} },
+    ...(name === "" || name === "Talos" ? {} : { distribution: name }),
+    overlay:
+      inputs.overlay === null
+        ? null
+        : {
+            entry: inputs.overlay,
+            options: overlay.options ?? {},
+            ...(overlayInstaller === null ? {} : { installer: overlayInstaller }),
+          },
     extraKernelArgs: customization.extraKernelArgs ?? [],
     meta,
     embeddedConfig: customization.embeddedMachineConfiguration || null,

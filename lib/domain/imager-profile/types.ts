@@ -38,6 +38,8 @@ export interface ImagerProfile {
   platform?: string;
   /** Missing and null keep what the base profile says. */
   secureboot?: boolean;
+  /** Distribution name in unified kernel images, Talos when it is not given. */
+  name?: string;
   version?: string;
   customization?: {
     extraKernelArgs?: string[];
@@ -51,6 +53,7 @@ export interface ImagerProfile {
     sdBoot?: FileAsset;
     baseInstaller?: ContainerAsset;
     imageCache?: ContainerAsset;
+    /** The overlay's image for the architecture of the installer that is to carry it. */
     overlayInstaller?: ContainerAsset;
     systemExtensions?: ContainerAsset[];
     secureboot?: SecureBootInput;

@@ -13,7 +13,7 @@ import { addUki } from "./uki.ts";
 
 /** Adds the image as one file that `docker load` takes; gives its id. */
 export function addInstallerArchive(b: PlanBuilder, recipe: Recipe): string {
-  const { repository } = requireBase(recipe);
+  const { repository, reference = `${repository}:${recipe.version}` } = requireBase(recipe);
   return b.step({
     id: "installer",
     op: "installer-archive",
@@ -22,7 +22,7 @@ export function addInstallerArchive(b: PlanBuilder, recipe: Recipe): string {
     params: {
       arch: recipe.profile.arch,
       labels: imageLabels(recipe),
-      reference: `${repository}:${recipe.version}`,
+      reference,
     },
     needs: addLayers(b, recipe),
     part: false,
@@ -112,11 +112,12 @@ function addBootFiles(b: PlanBuilder, recipe: Recipe): { name: string; id: strin
 
 function addOverlayLayer(b: PlanBuilder, { overlay, profile }: Recipe): string[] {
   if (overlay === null) return [];
-  const { entry, options } = overlay;
+  const { entry, options, installer } = overlay;
+  const { repository, digest } = installer ?? { repository: entry.image, digest: entry.digest };
   const tree = b.imageTree({
     id: "overlay-image",
-    repository: entry.image,
-    digest: entry.digest,
+    repository,
+    digest,
     arch: profile.arch,
   });
   const layer = b.step({

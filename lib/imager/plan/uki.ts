@@ -38,6 +38,7 @@ export function addUki(
     title: `Put stub, kernel, initramfs and command line into one${signing === null ? "" : " signed"} EFI program`,
     params: {
       version: recipe.version,
+      ...(recipe.distribution === undefined ? {} : { distribution: recipe.distribution }),
       commandLine: line(),
       profiles: profiles.map(({ id, title, argument }) => ({ id, title, commandLine: line(argument) })),
       ...(signing === null ? {} : { certificate: signing.certificate, pcrKey: signing.pcrKey }),

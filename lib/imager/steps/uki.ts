@@ -15,12 +15,12 @@ import { measuredSignatures } from "./measured-signatures.ts";
 import { requireKeys, signInPlace } from "./signing.ts";
 import { type Piece, readPiece, writePieces } from "./write-pieces.ts";
 
-/** Distribution name shown by systemd-boot's menu. */
+/** Distribution name shown by systemd-boot's menu, unless a profile has its own. */
 const NAME = "Talos";
 const STUB_HEAD_BYTES = 64 * 1024;
 
 /**
- * Params: version, commandLine, profiles; certificate and pcrKey when the image is to be signed.
+ * Params: version, distribution (optional), commandLine, profiles; certificate and pcrKey when the image is to be signed.
  * Needs: stub, kernel, initramfs; then, to sign, digests of kernel and initramfs; then what commandLineParam names.
  */
 export const ukiStep: StepFunction = async (params, needs, ctx) => {
@@ -56,7 +56,10 @@ async function describe(
 ): Promise<Omit<UkiDescription, "pcrPublicKey">> {
   const version = textParam(params, "version");
   return {
-    osRelease: osRelease(NAME, version),
+    osRelease: osRelease(
+      params.distribution === undefined ? NAME : textParam(params, "distribution"),
+      version,
+    ),
     commandLine: await commandLineParam(params, needs),
     kernelRelease: kernelRelease(await readPiece(need(needs, 1).path, 0, KERNEL_HEAD_BYTES)),
     hasProfiles: quirks(version).ukiProfiles,

@@ -6,8 +6,9 @@ import { builtInProfile, profileNames } from "../../../lib/domain/imager-profile
 import { completeProfile, inherit } from "../../../lib/domain/imager-profile/complete.ts";
 import { decodeProfile } from "../../../lib/domain/imager-profile/decode.ts";
 import { mergeProfile } from "../../../lib/domain/imager-profile/merge.ts";
-import { assetProfileOf } from "../../../lib/domain/imager-profile/recipe.ts";
+import { assetProfileOf, profileRecipe } from "../../../lib/domain/imager-profile/recipe.ts";
 import type { ImagerProfile } from "../../../lib/domain/imager-profile/types.ts";
+import { planAsset } from "../../../lib/imager/plan.ts";
 
 const named = (baseProfileName: string, version: string, more: ImagerProfile = {}): ImagerProfile =>
   inherit({ arch: "amd64", ...more, version, baseProfileName });
@@ -170,6 +171,7 @@ describe("refusing", () => {
     ["no platform", kind("iso", { platform: "" }), 2],
     ["an unknown platform", kind("iso", { platform: "nosuch" }), 2],
     ["no kind", kind("unknown"), 2],
+    ["a name that breaks out of its quotes", kind("iso", { name: 'A"\nB=1' }), 2],
     [
       "dual-boot on arm64, which has no BIOS",
       kind("image", {
@@ -201,5 +203,61 @@ describe("refusing", () => {
       message: 'no profile is called "nosuch"',
       exit: 2,
     });
+  });
+});
+
+describe("what a profile gives to plans", () => {
+  const digest = (letter: string) => `sha256:${letter.repeat(64)}`;
+  const image = (name: string, letter: string) => ({ repository: name, digest: digest(letter) });
+  const board = { name: "rpi_generic", image: "board", ref: "board", digest: digest("b") };
+  const stepsOf = (profile: ImagerProfile, inputs: Partial<Parameters<typeof profileRecipe>[1]> = {}) => {
+    const complete = completeProfile({ arch: "arm64", platform: "metal", version: "v1.13.0", ...profile });
+    const recipe = profileRecipe(complete, {
+      imager: image("siderolabs/imager", "a"),
+      baseInstaller: image("siderolabs/installer-base", "c"),
+      extensions: [],
+      overlay: null,
+      overlayInstaller: null,
+      signing: null,
+      installedGrub: {},
+      ...inputs,
+    });
+    return planAsset(recipe);
+  };
+  const installer = { output: { kind: "installer", outFormat: "raw" } };
+  const imageOf = (plan: ReturnType<typeof stepsOf>, id: string) =>
+    plan.inputs.find((input) => input.id === id)?.digest;
+
+  it("an installer carries the files of overlayInstaller, the program asked is that of the overlay", () => {
+    const plain = stepsOf(installer, { overlay: board });
+    expect(imageOf(plain, "overlay-image")).toBe(board.digest);
+    const other = stepsOf(installer, { overlay: board, overlayInstaller: image("other", "d") });
+    expect([imageOf(other, "overlay-image"), imageOf(other, "board-image")]).toEqual([
+      digest("d"),
+      board.digest,
+    ]);
+    expect(other.steps.at(-1)?.params.labels).toMatchObject({
+      "io.casthouse.source.overlay": `other@${digest("d")}`,
+    });
+    const same = stepsOf(installer, {
+      overlay: board,
+      overlayInstaller: { repository: board.image, digest: board.digest },
+    });
+    expect(same.key).toBe(plain.key);
+  });
+
+  it("an archive of an installer is named by the reference as written", () => {
+    const reference = "example.org/base:mine";
+    const named = stepsOf(installer, { baseInstaller: { ...image("oci/base", "c"), reference } });
+    expect(named.steps.at(-1)?.params.reference).toBe(reference);
+    expect(stepsOf(installer).steps.at(-1)?.params.reference).toBe("siderolabs/installer-base:v1.13.0");
+  });
+
+  it("a name of its own reaches the unified kernel image, Talos changes nothing", () => {
+    const uki = { output: { kind: "uki", outFormat: "raw" } };
+    const params = (name?: string) =>
+      stepsOf(name === undefined ? uki : { ...uki, name }).steps.find(({ op }) => op === "uki")?.params;
+    expect(params("Talos New")).toEqual({ ...params(), distribution: "Talos New" });
+    expect(params("Talos")).toEqual(params());
   });
 });
