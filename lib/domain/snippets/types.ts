@@ -1,0 +1,68 @@
+/** What snippets are made of: the choice they are written for, and the text they become. */
+import type { Arch } from "../asset.ts";
+import type { Bootloader } from "../recipe-types.ts";
+
+/** Everything a snippet may mention; all of it is known when the page of a schematic is made. */
+export interface SnippetContext {
+  /** Base of downloads, without trailing slash. */
+  publicUrl: string;
+  /** Base of what firmware fetches, without trailing slash. */
+  pxeUrl: string;
+  schematicId: string;
+  /** Tag with "v". */
+  version: string;
+  platform: string;
+  arch: Arch;
+  secureboot: boolean;
+  /** Set when the schematic has an overlay. */
+  board: { overlay: string; name: string | null } | null;
+  extensions: readonly string[];
+  /** What disk images of this choice start with. */
+  bootloader: Bootloader;
+  /** Kernel command line of the platform, null when it cannot be had. */
+  cmdline: string | null;
+}
+
+export type SnippetLanguage = "sh" | "hcl" | "powershell" | "ipxe" | "json";
+
+/** What a person has to know; the sentences are in the catalogues of messages. */
+export const SNIPPET_NOTES = [
+  ...["vm-id", "vm-name", "storage", "import-storage", "bridge", "node-name", "api", "api-token"],
+  ...["network", "datastore", "switch", "folder", "bucket", "s3-bucket", "region", "image-region"],
+  ...["resource-group", "location", "storage-account", "gallery", "server-location", "server-type"],
+  ...["stick", "card", "target-disk", "server-disk", "install-disk", "cluster", "endpoint", "node"],
+] as const;
+
+export interface SnippetVariable {
+  name: string;
+  /** What most people can leave as it is, or an example. */
+  value: string;
+  /** What it is: the end of a message key. */
+  note: string;
+}
+
+export interface SnippetText {
+  language: SnippetLanguage;
+  /** What the person changes, in order. */
+  variables: SnippetVariable[];
+  /** What follows the variables. */
+  body: string;
+  /** Files it fetches, as last segments of asset paths. */
+  files: string[];
+}
+
+export const SNIPPET_GROUPS = ["machine", "hypervisor", "cloud", "network", "tool"] as const;
+export type SnippetGroup = (typeof SNIPPET_GROUPS)[number];
+
+export interface Snippet {
+  /** Value of ?snippet=. */
+  id: string;
+  /** Product and tool as their makers write them; null where the name is a word of the language. */
+  name: string | null;
+  group: SnippetGroup;
+  /** Whether this choice can be used that way at all. */
+  applies(context: SnippetContext): boolean;
+  /** Whether it is what the chosen machine asks for. */
+  fits(context: SnippetContext): boolean;
+  write(context: SnippetContext): SnippetText;
+}
