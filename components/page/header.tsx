@@ -1,4 +1,4 @@
-/** Top of every page: mark, the three places to go, language and theme. */
+/** Top of every page: mark, the places to go, language and theme. */
 import { Logo } from "../ui/logo.tsx";
 import type { Words } from "../words/translator.ts";
 import { LanguageSwitch } from "./language-switch.tsx";
@@ -18,8 +18,8 @@ export function Header({ words, path, theme, unverified }: Props) {
   const place = path.split("?", 1)[0] ?? "/";
   const links = [
     { href: "/", label: t("nav.new"), here: place === "/" },
+    { href: "/presets", label: t("nav.presets"), here: place.startsWith("/presets") },
     { href: "/builds", label: t("nav.builds"), here: place.startsWith("/builds") },
-    { href: "/api", label: t("nav.api"), here: place === "/api" },
   ];
   return (
     <header className="no-print border-b border-line">

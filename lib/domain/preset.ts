@@ -60,6 +60,7 @@ export function parsePresetInput(value: unknown): PresetInput {
   const field = issue?.path.join(".") || "preset";
   throw invalidInput(`The preset is wrong at ${field}: ${issue?.message}`, {
     hint: "A name of at most 80 characters, labels like env=lab, the ID of a stored schematic; version, platform, arch and secureboot may be left out.",
+    details: { field },
   });
 }
 

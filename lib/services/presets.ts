@@ -49,10 +49,12 @@ export function createPresetService(options: PresetServiceOptions): PresetServic
     if (stored === null)
       throw invalidInput(`schematic ${quoteText(schematic)} is not stored here`, {
         hint: "POST /schematics stores it and gives the ID.",
+        details: { field: "schematic" },
       });
     if ((stored.schematic.customization.embeddedMachineConfiguration ?? "") !== "")
       throw invalidInput("A schematic with a machine configuration cannot become a preset", {
         hint: "Presets are seen by everybody who can open this server, and the configuration may hold secrets. Keep the link to the schematic instead.",
+        details: { field: "schematic", secret: true },
       });
     return { name, labels, target, schematicId: stored.id };
   }
@@ -61,6 +63,7 @@ export function createPresetService(options: PresetServiceOptions): PresetServic
     if ((await presets.count()) >= MOST_PRESETS)
       throw new AppError("conflict", `There are ${MOST_PRESETS} presets already`, {
         hint: "Delete some that nobody needs.",
+        details: { most: MOST_PRESETS },
         retryable: false,
       });
     const at = new Date(now());
