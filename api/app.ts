@@ -4,6 +4,8 @@ import type { NodeHandler } from "../lib/http/front.ts";
 import { type Route, RouteTable } from "../lib/http/route-table.ts";
 import type { Services } from "../lib/services/contracts.ts";
 import { buildRoutes } from "./builds.ts";
+import { catalogRoutes } from "./catalog.ts";
+import { compareRoutes } from "./compare.ts";
 import { createApi, type FailureListener } from "./create-api.ts";
 import { healthRoutes } from "./health.ts";
 import { imageRoutes } from "./image.ts";
@@ -22,6 +24,7 @@ import { sbomRoutes } from "./sboms.ts";
 import { schematicRoutes } from "./schematics.ts";
 import { statusRoutes } from "./status.ts";
 import { talosctlRoutes } from "./talosctl.ts";
+import { upgradeRoutes } from "./upgrades.ts";
 import { versionRoutes } from "./versions.ts";
 
 export interface ApiOptions {
@@ -70,6 +73,9 @@ export function buildApp(options: ApiOptions) {
     statusRoutes(),
     planRoutes(),
     releaseRoutes(),
+    catalogRoutes(),
+    compareRoutes(),
+    upgradeRoutes(),
     llmsRoutes(),
   ];
   for (const resource of resources) app.route("/", resource);

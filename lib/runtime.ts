@@ -19,6 +19,7 @@ import type { SourceImages, SourceMirror } from "./oci/types.ts";
 import { createPatientRedis, createRedis } from "./queue/connection.ts";
 import { DEFAULT_PREFIX } from "./queue/jobs.ts";
 import { createBuildSide } from "./runtime-builds.ts";
+import { createCatalogSide } from "./runtime-catalog.ts";
 import { createEvidenceSide } from "./runtime-evidence.ts";
 import { createOperationSide } from "./runtime-operation.ts";
 import { createRegistrySide } from "./runtime-registry.ts";
@@ -123,6 +124,7 @@ export async function createRuntime(
     health,
     keys: createKeyService(keys),
     ...evidence.services,
+    ...createCatalogSide({ store, images, assets, schematics, releases, dataDir: config.dataDir }),
     lockBuilds: createLockBuilds({ resolving, images, store, builder }),
     registry,
     talosctl,

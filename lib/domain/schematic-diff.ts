@@ -1,9 +1,9 @@
 /** What differs between two choices: fields, extensions, kernel command line and text. */
-import type { Arch } from "./asset.ts";
 import { composeCmdline } from "./cmdline.ts";
 import { findExtension } from "./extension-lookup.ts";
 import { tagOfReference } from "./extension-text.ts";
 import { type DiffItem, diffLists } from "./list-diff.ts";
+import type { MachineTarget } from "./machine-target.ts";
 import type { CatalogExtension, Release } from "./release.ts";
 import { canonicalWithoutSecrets, countLines, schematicFields } from "./schematic-fields.ts";
 import type { Schematic } from "./schematic-types.ts";
@@ -55,12 +55,6 @@ export interface SchematicDiff {
   commandLine: DiffItem<string>[];
   /** Lines of the canonical texts, machine configurations left out. */
   text: DiffItem<string>[];
-}
-
-export interface DiffTarget {
-  platform: string;
-  arch: Arch;
-  secureboot: boolean;
 }
 
 /** Fields that differ, in the order of the document. */
@@ -122,7 +116,7 @@ export function diffExtensions(before: DiffSide, after: DiffSide): ExtensionChan
 }
 
 /** The words of a disk image's command line. Throws invalid_input for an unknown platform. */
-export function commandLineWords({ schematic, release }: DiffSide, target: DiffTarget): string[] {
+export function commandLineWords({ schematic, release }: DiffSide, target: MachineTarget): string[] {
   const line = composeCmdline({
     version: release.version,
     profile: { kind: "image", outFormat: "raw", ...target },
@@ -140,7 +134,7 @@ export const schematicLines = (schematic: Schematic, secret: (lines: number) => 
 export function diffSchematics(
   before: DiffSide,
   after: DiffSide,
-  target: DiffTarget,
+  target: MachineTarget,
   secret: (lines: number) => string,
 ): SchematicDiff {
   return {

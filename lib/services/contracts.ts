@@ -9,6 +9,7 @@ import type { CatalogExtension, CatalogOverlay, Release } from "../domain/releas
 import type { Schematic } from "../domain/schematic-types.ts";
 import type { BuildPlan, Phase } from "../imager/types.ts";
 import type { ByteRange } from "../storage/object-store.ts";
+import type { CatalogSide } from "./catalog-contracts.ts";
 import type { ChecksumService, LockService, SbomService, SigningService } from "./evidence-contracts.ts";
 import type { PresetService } from "./presets.ts";
 import type { RegistryService } from "./registry-contracts.ts";
@@ -242,7 +243,7 @@ export interface HealthService {
   readiness(): Promise<HealthCheck[]>;
 }
 
-export interface Services {
+export interface Services extends CatalogSide {
   schematics: SchematicService;
   releases: ReleaseService;
   assets: AssetService;

@@ -5,6 +5,7 @@ import type { Release } from "../domain/release.ts";
 import { formatVersion, parseVersionLeniently, versionTag } from "../domain/versions.ts";
 import { notFound } from "../errors/app-error.ts";
 import type { SourceImages } from "../oci/types.ts";
+import type { KnownReleases } from "./catalog-contracts.ts";
 import type { ReleaseService } from "./contracts.ts";
 import { isListed, missingOf, stateOf } from "./release-entry.ts";
 import type { ReleaseLog } from "./release-examination.ts";
@@ -18,7 +19,7 @@ export interface ReleaseServiceOptions {
   now?: () => number;
 }
 
-export interface ClosableReleaseService extends ReleaseService {
+export interface ClosableReleaseService extends ReleaseService, KnownReleases {
   /** Resolves when nothing goes on in the background. */
   idle(): Promise<void>;
   /** Ends what goes on in the background. */
@@ -57,6 +58,9 @@ export function createReleaseService(options: ReleaseServiceOptions): ClosableRe
     close: () => list.close(),
     async versions() {
       return (await list.entries()).filter(isListed).map((entry) => entry.version);
+    },
+    async known() {
+      return (await list.entries()).filter(isListed).flatMap((entry) => entry.release ?? []);
     },
     brokenVersions: () => source.brokenVersions.map(withV),
     async summaries() {

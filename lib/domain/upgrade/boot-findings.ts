@@ -1,8 +1,8 @@
 /** What another release thinks of the parts of a schematic that are no extensions. */
-import type { Arch } from "../asset.ts";
 import { BOARDS, FIRST_BOARD_VERSION } from "../boards.ts";
 import { resolveBootloader } from "../boot-rules.ts";
 import { composeCmdline } from "../cmdline.ts";
+import type { MachineTarget } from "../machine-target.ts";
 import { quirks, RULES } from "../quirks.ts";
 import type { Release } from "../release.ts";
 import type { Schematic } from "../schematic-types.ts";
@@ -10,18 +10,12 @@ import { compareVersions, isPrerelease } from "../versions.ts";
 import { whereElse } from "./extension-checks.ts";
 import type { Finding, FindingCode, LeavablePart } from "./upgrade-types.ts";
 
-export interface UpgradeTarget {
-  platform: string;
-  arch: Arch;
-  secureboot: boolean;
-}
-
 export interface BootQuestion {
   schematic: Schematic;
   from: Release | null;
   to: Release;
   known: readonly Release[];
-  target: UpgradeTarget;
+  target: MachineTarget;
 }
 
 const problem = (
@@ -90,7 +84,7 @@ function secureBootFindings({ schematic, to, target }: BootQuestion): Finding[] 
 }
 
 /** The words that every image of the release starts with on this machine. */
-function ownWords(release: Release, target: UpgradeTarget): string[] {
+function ownWords(release: Release, target: MachineTarget): string[] {
   const profile = { kind: "image", outFormat: "raw", ...target } as const;
   return composeCmdline({ version: release.version, profile, meta: [], extraKernelArgs: [] }).split(" ");
 }

@@ -1,6 +1,7 @@
 /** A schematic against another release: what stays, what has to change, and the schematic that fits. */
 import { AppError } from "../../errors/app-error.ts";
 import type { AssetProfile } from "../asset.ts";
+import type { MachineTarget } from "../machine-target.ts";
 import { diskProfile } from "../platforms.ts";
 import { resolveRecipe } from "../recipe.ts";
 import type { Release } from "../release.ts";
@@ -8,7 +9,7 @@ import { canonicalSchematic } from "../schematic-canonical.ts";
 import { idOfText } from "../schematic-id.ts";
 import type { Schematic } from "../schematic-types.ts";
 import { compareVersions, isPrerelease, minorLine } from "../versions.ts";
-import { findBootIssues, type UpgradeTarget } from "./boot-findings.ts";
+import { findBootIssues } from "./boot-findings.ts";
 import { checkExtensions, migratedNames } from "./extension-checks.ts";
 import type { ExtensionCheck, Finding, LeavablePart, UpgradeCheck } from "./upgrade-types.ts";
 
@@ -19,7 +20,7 @@ export interface UpgradeQuestion {
   to: Release;
   /** Releases whose catalogs are known: they tell since when or until when there is something. */
   known: readonly Release[];
-  target: UpgradeTarget;
+  target: MachineTarget;
   /** Extensions by name, and parts, to leave out where the target lacks them. Everything else here counts for nothing. */
   leaveOut: readonly string[];
 }
@@ -66,7 +67,7 @@ function migrate(
 const PROBES = ["installer", "iso", "image"] as const;
 
 /** What making files of the target would still refuse, in the words of the refusal. */
-function refusals(schematic: Schematic, release: Release, target: UpgradeTarget): string[] {
+function refusals(schematic: Schematic, release: Release, target: MachineTarget): string[] {
   const schematicText = canonicalSchematic(schematic);
   const said = PROBES.flatMap((kind) => {
     const disk = kind === "image" ? { disk: diskProfile(target.platform, "raw") } : {};

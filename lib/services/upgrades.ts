@@ -1,0 +1,44 @@
+/** Checks a schematic against another release and stores the one that fits. */
+import { machineFor } from "../domain/machine-target.ts";
+import { checkUpgrade } from "../domain/upgrade/upgrade-check.ts";
+import { AppError } from "../errors/app-error.ts";
+import type { KnownReleases, UpgradeReport, UpgradeRequest, UpgradeService } from "./catalog-contracts.ts";
+import type { ReleaseService, SchematicService } from "./contracts.ts";
+import { requireSchematic } from "./model-inputs.ts";
+import { requireNewestVersion } from "./newest-version.ts";
+
+export interface UpgradeOptions {
+  schematics: SchematicService;
+  releases: ReleaseService & KnownReleases;
+}
+
+/** The service. Checking reads catalogs only; nothing is built. */
+export function createUpgradeService({ schematics, releases }: UpgradeOptions): UpgradeService {
+  async function check(request: UpgradeRequest): Promise<UpgradeReport> {
+    const stored = await requireSchematic(schematics, request.schematicId);
+    const to = await releases.require(request.to ?? (await requireNewestVersion(releases)));
+    const from = request.from === null ? null : await releases.require(request.from);
+    const target = machineFor(stored.schematic, request.target);
+    const { leaveOut } = request;
+    const known = await releases.known();
+    const { schematic } = stored;
+    return {
+      ...{ stored, from: from?.version ?? null, to: to.version, sample: to.sample, target },
+      check: checkUpgrade({ schematic, from, to, known, target, leaveOut }),
+    };
+  }
+
+  return {
+    check,
+    async migrate(request) {
+      const report = await check(request);
+      if (!report.check.ready) {
+        throw new AppError("conflict", `the schematic does not fit Talos ${report.to} yet`, {
+          hint: "GET /api/v1/schematics/<id>/upgrade names what is in the way and what can be left out.",
+          retryable: false,
+        });
+      }
+      return { stored: await schematics.create(report.check.migrated.canonical), report };
+    },
+  };
+}
