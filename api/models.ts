@@ -1,15 +1,8 @@
 /** GET /api/v1/models/:schematic/:version/lock: every source image that a schematic and version are made from. */
 import { createRoute, z } from "@hono/zod-openapi";
+import { modelLockSchema } from "../lib/domain/model-lock.ts";
 import { type Api, answer, createApi } from "./create-api.ts";
 import { json } from "./replies.ts";
-
-const input = z.object({
-  kind: z.enum(["imager", "base-installer", "extension", "overlay"]),
-  name: z.string(),
-  ref: z.string(),
-  repository: z.string(),
-  digest: z.string(),
-});
 
 const lock = createRoute({
   method: "get",
@@ -19,16 +12,10 @@ const lock = createRoute({
   request: { params: z.object({ schematic: z.string(), version: z.string() }) },
   responses: {
     200: {
-      description: "Source images in the order they are applied",
+      description: "Source images in the order they are applied, and what else decides bytes here",
       content: {
         "application/json": {
-          schema: z.object({
-            v: z.literal(1),
-            schematic: z.string(),
-            version: z.string(),
-            sample: z.boolean(),
-            inputs: z.array(input),
-          }),
+          schema: modelLockSchema,
         },
       },
     },

@@ -6,7 +6,7 @@ import { AppError, invalidInput, notFound } from "../lib/errors/app-error.ts";
 import type { RunTool } from "../lib/exec/run.ts";
 import { parseReference } from "../lib/oci/reference.ts";
 import { createSourceImages } from "../lib/oci/source-images.ts";
-import type { SourceImages } from "../lib/oci/types.ts";
+import type { SourceImages, SourceMirror } from "../lib/oci/types.ts";
 import { type ImageReader, openLayout, openTarball } from "./local-images.ts";
 import type { CommandSettings } from "./settings.ts";
 
@@ -14,7 +14,7 @@ export interface ImageShelf {
   /** Reads pinned images by the repository name that pin gave. */
   images: ImageReader;
   /** The source registry, for tags and catalogs. */
-  source: SourceImages;
+  source: SourceImages & SourceMirror;
   /** Finds the digest of an image. not_found naming the reference, invalid_input for an asset that names nothing. */
   pin(asset: ContainerAsset): Promise<PinnedImage>;
   /** The image of a release in the source registry. */

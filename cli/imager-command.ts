@@ -10,23 +10,20 @@ import { selectVersions } from "../lib/domain/versions.ts";
 import { invalidInput } from "../lib/errors/app-error.ts";
 import { createRunTool, type RunTool } from "../lib/exec/run.ts";
 import { archHere } from "../lib/services/host-arch.ts";
-import { createInputFetcher, type FetchInput } from "../lib/services/input-fetcher.ts";
-import { LocalCache } from "../lib/services/local-cache.ts";
+import type { FetchInput } from "../lib/services/input-fetcher.ts";
 import { IMAGER } from "../lib/services/release-discovery.ts";
 import { inheritProfile } from "./base-profile.ts";
 import type { CommandIo } from "./command-io.ts";
 import { deliverArchive, deliverFile, outputFolder } from "./deliver.ts";
 import { type ImagerFlags, parseImagerFlags, profileOfFlags } from "./flags.ts";
 import { createImageShelf, type ImageShelf } from "./image-shelf.ts";
+import { createPlanInputs } from "./plan-inputs.ts";
 import { readProfileKeys } from "./profile-keys.ts";
 import { type PreparedPlan, prepareProfile } from "./profile-plan.ts";
 import { progressWriter } from "./progress.ts";
 import { planOfSchematic, readSchematic } from "./schematic-plan.ts";
 import { type CommandSettings, commandSettings } from "./settings.ts";
 import { buildPlan } from "./workshop.ts";
-
-const INPUT_BYTES = 20 * 2 ** 30;
-const DAY_MS = 24 * 3_600_000;
 
 /** Gives the path of the file, null when it went to standard output. */
 export async function imagerCommand(args: string[], io: CommandIo): Promise<string | null> {
@@ -108,13 +105,7 @@ function fetchInputs(
   settings: CommandSettings,
   io: CommandIo,
 ): FetchInput {
-  const cache = new LocalCache({
-    dir: join(settings.cacheDir, "inputs"),
-    maxBytes: INPUT_BYTES,
-    minIdleMs: DAY_MS,
-    onError: (error) => io.tell(`trouble in the cache: ${String(error)}`),
-  });
-  const fetchImage = createInputFetcher({ images: shelf.images, cache });
+  const fetchImage = createPlanInputs(settings, shelf, io);
   const real = plan.inputs.map((input) => {
     const place = locate(input);
     return place !== null && "digest" in place ? { ...input, digest: place.digest } : input;

@@ -3,6 +3,7 @@
 import { text } from "node:stream/consumers";
 import { profileNames } from "../lib/domain/imager-profile/built-in.ts";
 import { invalidInput } from "../lib/errors/app-error.ts";
+import { buildCommand } from "./build-command.ts";
 import type { CommandIo } from "./command-io.ts";
 import { describeError, exitCodeOf } from "./exit-codes.ts";
 import { idCommand } from "./id-command.ts";
@@ -11,6 +12,7 @@ import { planCommand } from "./plan-command.ts";
 
 const USAGE = `casthouse imager <profile>|-                make one file; - reads a profile from standard input
 casthouse plan <id|schematic.yaml> <version> <file>  show how the service would make a file
+casthouse build --lock <lock.json> <file>        make a file from the inputs that a lock pins
 casthouse id <schematic.yaml>|-                  the ID of a schematic
 
 Profiles: ${profileNames().join(", ")}
@@ -25,6 +27,9 @@ async function runCommand(args: string[], io: CommandIo): Promise<void> {
       if (file !== null) io.tell(`made ${file}`);
       return;
     }
+    case "build":
+      io.tell(`made ${await buildCommand(rest, io)}`);
+      return;
     case "plan":
       return planCommand(rest, io);
     case "id":

@@ -4,6 +4,8 @@ import type { Logger } from "pino";
 import type { Config } from "./config/types.ts";
 import { createAssetNameRepository } from "./db/asset-name-repository.ts";
 import type { Database } from "./db/client.ts";
+import { createModelLockRepository } from "./db/model-lock-repository.ts";
+import type { LockBuilder } from "./domain/model-lock.ts";
 import { openOciSigningKey } from "./keys/oci-signing-key.ts";
 import type { SourceImages } from "./oci/types.ts";
 import { createChecksumService } from "./services/checksums.ts";
@@ -23,12 +25,14 @@ export interface EvidenceSideOptions {
   assets: AssetService;
   schematics: SchematicService;
   releases: ReleaseService;
+  /** What besides inputs decides bytes here, for locks. */
+  builder: LockBuilder;
   log: Logger;
 }
 
 /** Reads the signing key, or makes it. invalid_input when the key file is unusable. */
 export async function createEvidenceSide(options: EvidenceSideOptions) {
-  const { config, db, store, images, assets, schematics, releases, log } = options;
+  const { config, db, store, images, assets, schematics, releases, builder, log } = options;
   const key = config.ociSigningKey && (await openOciSigningKey(config.ociSigningKey));
   const externalUrl = config.http.externalUrl.replace(/\/+$/, "");
   const { publicName } = config.source;
@@ -42,7 +46,8 @@ export async function createEvidenceSide(options: EvidenceSideOptions) {
   const signing = createSigningService(key);
   const checksums = createChecksumService({ names, assets, schematics, releases, onError });
   const sboms = createSbomService({ schematics, releases, sources, store, externalUrl, publicName });
-  const locks = createLockService({ schematics, releases, publicName });
+  const rows = createModelLockRepository(db);
+  const locks = createLockService({ schematics, releases, rows, publicName, builder });
   const evidence =
     signing.images &&
     createImageEvidence({ signing: signing.images, sboms, locks, store, externalUrl, onError });

@@ -74,6 +74,12 @@ export class BlobCache {
     });
   }
 
+  /** True when the folder has a file of that name and size; its bytes are checked when they are used. */
+  async holds(digest: string, sizeBytes: number): Promise<boolean> {
+    const found = await stat(join(this.#blobs, digestHex(digest))).catch(() => null);
+    return found?.size === sizeBytes;
+  }
+
   /** Bytes of a small blob that is in the folder; null when it is not there or damaged. */
   async readSmall(digest: string, maxBytes: number): Promise<Uint8Array | null> {
     const path = join(this.#blobs, digestHex(digest));

@@ -79,6 +79,7 @@ export function createSourceImages(options: SourceImagesOptions): SourceImages &
       return digest;
     },
     findBlob: (repository, digest, signal) => findBlob(client, repository, digest, signal),
+    holdsBlob: (digest, sizeBytes) => blobs.holds(digest, sizeBytes),
     findReferrers: (repository, digest, signal) => findReferrers(client, repository, digest, signal),
     platformManifest,
     blob: fetchBlob,

@@ -72,6 +72,8 @@ export interface SourceImages {
 export interface SourceMirror {
   /** Size of a blob that the repository has, null when it has none. */
   findBlob(repository: string, digest: string, signal?: AbortSignal): Promise<{ sizeBytes: number } | null>;
+  /** True when this machine keeps the blob already: nothing is asked of the registry. */
+  holdsBlob(digest: string, sizeBytes: number): Promise<boolean>;
   /** The index of what says something about a manifest; null when the registry has no such list. */
   findReferrers(repository: string, digest: string, signal?: AbortSignal): Promise<ResolvedManifest | null>;
 }

@@ -1,5 +1,6 @@
 /** What people can check files with: signatures, checksums, bills of materials, the list of inputs. */
 import type { Arch } from "../domain/asset.ts";
+import type { ModelLock } from "../domain/model-lock.ts";
 import type { ImageSigning } from "./image-signing.ts";
 
 export interface SigningService {
@@ -54,25 +55,11 @@ export interface SbomService {
   document(request: SbomRequest, options?: { minimum?: string; signal?: AbortSignal }): Promise<SbomDocument>;
 }
 
-export interface LockedImage {
-  kind: "imager" | "base-installer" | "extension" | "overlay";
-  name: string;
-  /** Reference people can pull, pinned by digest. */
-  ref: string;
-  repository: string;
-  digest: string;
-}
-
-export interface ModelLock {
-  v: 1;
-  schematic: string;
-  version: string;
-  sample: boolean;
-  /** Everything that files of this schematic and version are made from, in the order it is applied. */
-  inputs: LockedImage[];
-}
-
 export interface LockService {
   /** Errors: schematic (404), version syntax (400), version existence (404), extension or overlay (400). */
   lock(schematicId: string, version: string): Promise<ModelLock>;
+  /** Keeps a lock that somebody brings. invalid_input for what is no lock, not_found for an unknown schematic. */
+  keep(document: unknown): Promise<{ id: string; lock: ModelLock }>;
+  /** A kept lock; not_found naming the ID. */
+  require(id: string): Promise<ModelLock>;
 }

@@ -1,9 +1,10 @@
 /** What an installer gets before its tag may be seen: signatures, the bill of materials of each platform, its provenance. */
 import { Readable } from "node:stream";
 import { z } from "zod";
+import type { ModelLock } from "../domain/model-lock.ts";
 import { digestHex } from "../oci/reference.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import type { LockService, ModelLock, SbomService } from "./evidence-contracts.ts";
+import type { LockService, SbomService } from "./evidence-contracts.ts";
 import type { EvidenceBlob, ImageSigning, ImageEvidence as Made, SignedImage } from "./image-signing.ts";
 import type { ImageEvidence, NewImage, RegistryCall } from "./registry-contracts.ts";
 import { blobKey } from "./source-blobs.ts";

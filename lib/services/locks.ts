@@ -1,37 +1,85 @@
 /** The lock of a model: every source image that files of a schematic and version are made from, by digest. */
+import { createHash } from "node:crypto";
+import type { ModelLockRepository } from "../db/model-lock-repository.ts";
+import { type LockBuilder, type LockedInput, type ModelLock, parseModelLock } from "../domain/model-lock.ts";
+import { baseInstallerRepository } from "../domain/quirks.ts";
 import { versionTag } from "../domain/versions.ts";
+import { invalidInput, notFound } from "../errors/app-error.ts";
+import { canonicalJson } from "../imager/plan/canonical-json.ts";
 import type { ReleaseService, SchematicService } from "./contracts.ts";
-import type { LockedImage, LockService } from "./evidence-contracts.ts";
+import type { LockService } from "./evidence-contracts.ts";
 import { modelInputs, requireSchematic } from "./model-inputs.ts";
+import { IMAGER } from "./release-discovery.ts";
 
 export interface LockServiceOptions {
   schematics: SchematicService;
   releases: ReleaseService;
+  rows: ModelLockRepository;
   /** What references shown to people start with: "ghcr.io". */
   publicName: string;
+  /** What besides the inputs decides bytes here. */
+  builder: LockBuilder;
 }
 
+const ID = /^[0-9a-f]{64}$/;
+/** All images of releases lie below it; others of the source may be somebody's secret that only the factory can read. */
+const NAMESPACE = "siderolabs/";
+
 /** The service; nothing is fetched, the catalog knows all digests. */
-export function createLockService({ schematics, releases, publicName }: LockServiceOptions): LockService {
+export function createLockService(options: LockServiceOptions): LockService {
+  const { schematics, releases, rows, publicName, builder } = options;
   return {
     async lock(schematicId, written) {
       const { schematic } = await requireSchematic(schematics, schematicId);
       const release = await releases.require(versionTag(written));
       const { version, sample, imager, baseInstaller } = release;
       const { extensions, overlay } = modelInputs(schematic, release);
-      const tagged = (kind: LockedImage["kind"], { repository, digest }: typeof imager): LockedImage => ({
-        ...{ kind, name: repository, repository, digest },
+      const source = "release" as const;
+      const tagged = (kind: LockedInput["kind"], { repository, digest }: typeof imager): LockedInput => ({
+        ...{ kind, name: repository, repository, digest, source },
         ref: `${publicName}/${repository}:${version}@${digest}`,
       });
-      const inputs: LockedImage[] = [tagged("imager", imager)];
+      const inputs: LockedInput[] = [tagged("imager", imager)];
       if (baseInstaller !== null) inputs.push(tagged("base-installer", baseInstaller));
       for (const { name, ref, digest } of extensions)
-        inputs.push({ kind: "extension", name, repository: name, digest, ref: `${ref}@${digest}` });
+        inputs.push({ kind: "extension", name, repository: name, digest, source, ref: `${ref}@${digest}` });
       if (overlay !== null) {
         const { name, image, ref, digest } = overlay;
-        inputs.push({ kind: "overlay", name, repository: image, digest, ref: `${ref}@${digest}` });
+        inputs.push({ kind: "overlay", name, repository: image, digest, source, ref: `${ref}@${digest}` });
       }
-      return { v: 1, schematic: schematicId, version, sample, inputs };
+      return { v: 1, schematic: schematicId, version, sample, inputs, builder };
+    },
+    async keep(document) {
+      const lock = parseModelLock(document);
+      await requireSchematic(schematics, lock.schematic);
+      for (const input of lock.inputs) requireOfRelease(input, lock.version);
+      const id = lockId(lock);
+      await rows.insert(id, lock);
+      return { id, lock };
+    },
+    async require(id) {
+      const found = ID.test(id) ? await rows.find(id) : null;
+      if (found !== null) return parseModelLock(found);
+      throw notFound(`lock ${JSON.stringify(id.slice(0, 100))} not found`, {
+        hint: "POST the lock to /api/v1/locks first; the reply holds its ID.",
+      });
     },
   };
+}
+
+/** Equal locks have equal IDs, however they are written. */
+export function lockId(lock: ModelLock): string {
+  return createHash("sha256").update(canonicalJson(lock)).digest("hex");
+}
+
+function requireOfRelease({ kind, repository }: LockedInput, version: string): void {
+  const expected = { imager: IMAGER, "base-installer": baseInstallerRepository(versionTag(version)) };
+  const fits =
+    kind === "imager" || kind === "base-installer"
+      ? repository === expected[kind]
+      : repository.startsWith(NAMESPACE);
+  if (fits) return;
+  throw invalidInput(`${repository} is no image of a Talos release`, {
+    hint: `Locks name ${expected.imager}, ${expected["base-installer"]} and images below ${NAMESPACE}.`,
+  });
 }

@@ -1,0 +1,26 @@
+/** Inputs of plans on this machine: downloads are kept between runs. */
+import { join } from "node:path";
+import type { BuildPlan } from "../lib/imager/types.ts";
+import { createInputFetcher, type FetchInput } from "../lib/services/input-fetcher.ts";
+import { LocalCache } from "../lib/services/local-cache.ts";
+import type { CommandIo } from "./command-io.ts";
+import type { ImageShelf } from "./image-shelf.ts";
+import type { CommandSettings } from "./settings.ts";
+
+const INPUT_BYTES = 20 * 2 ** 30;
+const DAY_MS = 24 * 3_600_000;
+
+/** A fetchInput per plan, over the images of the shelf. */
+export function createPlanInputs(
+  settings: CommandSettings,
+  shelf: ImageShelf,
+  io: CommandIo,
+): (plan: BuildPlan) => FetchInput {
+  const cache = new LocalCache({
+    dir: join(settings.cacheDir, "inputs"),
+    maxBytes: INPUT_BYTES,
+    minIdleMs: DAY_MS,
+    onError: (error) => io.tell(`trouble in the cache: ${String(error)}`),
+  });
+  return createInputFetcher({ images: shelf.images, cache });
+}
