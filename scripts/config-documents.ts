@@ -27,11 +27,16 @@ export function renderConfigPage(): string {
     for (const entry of entries) {
       const note = entry.planned ? " Known, but nothing uses it yet: setting it gives a warning." : "";
       lines.push(
-        `| \`${entry.name}\`${entry.secret ? " *" : ""} | ${entry.default} | ${entry.description}${note} |`,
+        `| \`${entry.name}\`${entry.secret ? " *" : ""} | ${inCell(entry.default)} | ${entry.description}${note} |`,
       );
     }
   }
   return `${lines.join("\n")}\n`;
+}
+
+/** Patterns stand as code, or Markdown would take their marks for its own. */
+function inCell(text: string): string {
+  return /[\\|*]/.test(text) ? `\`${text.replaceAll("|", "\\|")}\`` : text;
 }
 
 /** .env.example: every name, commented out, with its default. */

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { type Environment, readEnvironment } from "./environment.ts";
 import type { Settings } from "./schema.ts";
 import { type Problem, readSettings } from "./settings.ts";
+import { toVerification } from "./source-verification.ts";
 import type { Config } from "./types.ts";
 
 export type LoadResult =
@@ -144,14 +145,12 @@ export const createdKeysFolder = (dataDir: string): string => join(dataDir, "key
 
 /** The source registry alone, for programs that need no servers. */
 export function toSource(settings: Settings, environment: Environment): Config["source"] {
-  const verify = settings.SOURCE_VERIFY;
   return {
     registry: settings.SOURCE_REGISTRY,
     publicName: settings.SOURCE_PUBLIC_NAME,
     username: settings.SOURCE_USERNAME ?? null,
     password: settings.SOURCE_PASSWORD ?? null,
-    verify:
-      verify.kind === "key" ? { kind: "key", file: resolve(environment.workingFolder, verify.file) } : verify,
+    verify: toVerification(settings, environment.workingFolder),
     refreshMs: settings.SOURCE_REFRESH,
     minVersion: settings.MIN_TALOS_VERSION,
     brokenVersions: settings.BROKEN_TALOS_VERSIONS ?? [],

@@ -1,8 +1,10 @@
 /** Every environment variable of the program: one schema, from which docs/config.md and .env.example are written. */
 import { z } from "zod";
 import {
+  addressOrPattern,
   duration,
   oneOf,
+  pattern,
   serverAddress,
   textLike,
   verification,
@@ -138,9 +140,26 @@ export const settingsSchema = z.object({
     "Password or token at the source registry.",
   ),
   SOURCE_VERIFY: leaf(
-    verification().prefault("off"),
+    verification().optional(),
+    { group: "source", default: "keyless; off when SOURCE_REGISTRY is on this machine (loopback)" },
+    "How signatures of source images are checked: keyless wants one by SOURCE_VERIFY_IDENTITY (Sigstore), key:<file> a cosign signature by that public key (PEM), off checks none and is shown as a warning.",
+  ),
+  SOURCE_VERIFY_IDENTITY: leaf(
+    pattern().prefault(
+      "(@siderolabs\\.com$|^releasemgr-svc@talos-production\\.iam\\.gserviceaccount\\.com$)",
+    ),
     { group: "source" },
-    "How signatures of source images are checked: key:<file> wants a cosign signature by that public key (PEM), off checks none and is shown as a warning. keyless is not built yet and is refused.",
+    "Whose keyless signatures count: a regular expression for the address in the signer's certificate.",
+  ),
+  SOURCE_VERIFY_ISSUER: leaf(
+    addressOrPattern().prefault("https://accounts.google.com"),
+    { group: "source" },
+    'Who has to vouch for that address: an exact issuer, or a regular expression that begins with "^".',
+  ),
+  SOURCE_TRUST_ROOT: leaf(
+    textLike("a file", anything).optional(),
+    { group: "source", default: "Sigstore's own, fetched and kept up to date" },
+    "trusted_root.json with the keys that keyless signatures are checked against. With it, nothing is asked of Sigstore.",
   ),
   SOURCE_REFRESH: leaf(
     duration("1s", "7d").prefault("15m"),

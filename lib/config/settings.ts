@@ -5,6 +5,7 @@ import { systemCode } from "../errors/system-code.ts";
 import type { Environment } from "./environment.ts";
 import { exampleSecretProblems } from "./example-secrets.ts";
 import { requireMeta, SETTING_NAMES, type SettingName, type Settings, settingsSchema } from "./schema.ts";
+import { verificationKind } from "./source-verification.ts";
 
 export interface Problem {
   /** The variable to change. */
@@ -63,12 +64,6 @@ function readText(name: SettingName, environment: Environment, problems: Problem
 
 /** Values that are promised but not built are refused in words of their own. */
 function refuseUnbuilt(texts: Partial<Record<SettingName, string>>, problems: Problem[]): void {
-  if (texts.SOURCE_VERIFY === "keyless") {
-    const message =
-      "is keyless, which is not built yet; use key:<file> with the public key of your mirror, or off";
-    problems.push({ name: "SOURCE_VERIFY", message });
-    delete texts.SOURCE_VERIFY;
-  }
   if (texts.BUILD_ENGINE === "container") {
     problems.push({ name: "BUILD_ENGINE", message: "is container, which is not built yet; use native" });
     delete texts.BUILD_ENGINE;
@@ -93,12 +88,15 @@ function crossProblems(
   if (settings.SOURCE_PASSWORD !== undefined) need("SOURCE_USERNAME", "when SOURCE_PASSWORD is set");
   problems.push(...exampleSecretProblems(settings), ...secureBootProblems(settings, environment));
   const verify = settings.SOURCE_VERIFY;
-  if (verify.kind === "key" && !isReadable(resolve(environment.workingFolder, verify.file))) {
+  if (verify?.kind === "key" && !isReadable(resolve(environment.workingFolder, verify.file))) {
     problems.push({
       name: "SOURCE_VERIFY",
       message: `names the key file ${verify.file}, which cannot be read`,
     });
   }
+  const trustRoot = settings.SOURCE_TRUST_ROOT;
+  if (trustRoot !== undefined && !isReadable(resolve(environment.workingFolder, trustRoot)))
+    problems.push({ name: "SOURCE_TRUST_ROOT", message: `names ${trustRoot}, which cannot be read` });
   const signingKey = settings.OCI_SIGNING_KEY;
   if (signingKey !== undefined && !isReadable(resolve(environment.workingFolder, signingKey)))
     problems.push({ name: "OCI_SIGNING_KEY", message: `names ${signingKey}, which cannot be read` });
@@ -126,9 +124,17 @@ function warningsOf(texts: Partial<Record<SettingName, string>>, settings: Setti
   if (settings.STORAGE === "directory" && settings.S3_BUCKET !== undefined) {
     warnings.push({ name: "S3_BUCKET", message: "is set, but STORAGE is directory, so no bucket is used" });
   }
-  if (settings.SOURCE_VERIFY.kind === "off") {
-    warnings.push({ name: "SOURCE_VERIFY", message: "is off: signatures of source images are not checked" });
+  const { kind } = verificationKind(settings);
+  if (kind === "off") {
+    const why = settings.SOURCE_VERIFY ? "" : ", as SOURCE_REGISTRY is on this machine";
+    const message = `is off${why}: signatures of source images are not checked`;
+    warnings.push({ name: "SOURCE_VERIFY", message });
   }
+  if (kind !== "keyless" && settings.SOURCE_TRUST_ROOT !== undefined)
+    warnings.push({
+      name: "SOURCE_TRUST_ROOT",
+      message: `is set, but SOURCE_VERIFY is ${kind}, so it is not used`,
+    });
   return warnings;
 }
 

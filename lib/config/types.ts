@@ -28,7 +28,11 @@ export interface Config {
     publicName: string;
     username: string | null;
     password: string | null;
-    verify: { kind: "off" } | { kind: "key"; file: string };
+    verify:
+      | { kind: "off" }
+      | { kind: "key"; file: string }
+      /** `identity` and `issuer` as SOURCE_VERIFY_* have them; trustRoot is a file, null for Sigstore's own. */
+      | { kind: "keyless"; identity: string; issuer: string; trustRoot: string | null };
     refreshMs: number;
     /** Without "v". */
     minVersion: string;

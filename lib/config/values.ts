@@ -76,10 +76,29 @@ export const versionList = () =>
 export const textLike = (wanted: string, pattern: RegExp) =>
   converted(wanted, (text) => (pattern.test(text) ? text : null));
 
+/** The text of a regular expression. */
+export const pattern = () =>
+  converted("a regular expression", (text) => {
+    try {
+      new RegExp(text);
+      return text;
+    } catch {
+      return null;
+    }
+  });
+
+/** An exact https address, or a regular expression that begins with "^". */
+export const addressOrPattern = () =>
+  converted('an address like https://host, or a regular expression that begins with "^"', (text) => {
+    if (!text.startsWith("^")) return /^https?:\/\/\S+$/.test(text) ? text : null;
+    return pattern().safeParse(text).data ?? null;
+  });
+
 /** What SOURCE_VERIFY says. */
 export const verification = () =>
-  converted("off or key:<file with a public key>", (text) => {
+  converted("keyless, key:<file with a public key> or off", (text) => {
     if (text === "off") return { kind: "off" as const };
+    if (text === "keyless") return { kind: "keyless" as const };
     const file = /^key:(.+)$/.exec(text)?.[1];
     return file === undefined ? null : { kind: "key" as const, file };
   });

@@ -4,41 +4,41 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { SIGNATURE_ANNOTATION, SIMPLE_SIGNING } from "../formats/image-signature.ts";
-import { parseImage } from "./manifest.ts";
+import { AppError } from "../errors/app-error.ts";
 import { digestHex } from "./reference.ts";
-import { imageName, type RegistryClient } from "./registry-client.ts";
-import {
-  checkEvidence,
-  type Evidence,
-  MAX_PAYLOAD_BYTES,
-  signatureTag,
-  type TrustedKey,
-  unverified,
-} from "./signature.ts";
+import { imageName } from "./registry-client.ts";
+import { type Evidence, type SignatureRule, unverified } from "./signature.ts";
+import { type OfferContext, offered } from "./signature-offers.ts";
 import { SingleFlight } from "./single-flight.ts";
-import type { Descriptor } from "./types.ts";
 
-export interface ImageVerifierOptions {
-  client: RegistryClient;
-  key: TrustedKey;
+export interface ImageVerifierOptions extends OfferContext {
+  rule: SignatureRule;
   /** Folder below which signatures/ is made. */
   dir: string;
-  /** Small verified blob of a repository. */
-  fetchBlob: (repository: string, descriptor: Descriptor, signal: AbortSignal) => Promise<Uint8Array>;
 }
 
-const MAX_SIGNATURES = 20;
-const evidenceSchema = z.object({ payload: z.base64(), signature: z.base64() });
+/** A refusal tells at most so many reasons. */
+const MAX_REASONS = 3;
+/** Failures that say something about what the registry holds; all others say that it could not be asked. */
+const BAD_CONTENT = new Set(["source_invalid", "not_found", "too_large"]);
 
-/** Checks images against one key; a digest that passed once in this process is not asked for again. */
+const evidenceSchema = z.union([
+  z.object({
+    form: z.literal("payload"),
+    payload: z.base64(),
+    annotations: z.record(z.string(), z.string()),
+  }),
+  z.object({ form: z.literal("bundle"), bundle: z.base64() }),
+]);
+
+/** Checks images by one rule; a digest that passed once in this process is not asked for again. */
 export class ImageVerifier {
   readonly #verified = new Set<string>();
   readonly #flights = new SingleFlight<void>();
 
   constructor(readonly options: ImageVerifierOptions) {}
 
-  /** Returns when the image is signed by the key; source_invalid naming image, digest and reason when it is not. */
+  /** Returns when the rule accepts the image; source_invalid naming image, digest and reason when it does not. */
   async require(repository: string, digest: string, signal?: AbortSignal): Promise<void> {
     if (this.#verified.has(digest)) return;
     const name = `the signature of ${imageName(repository, digest)}`;
@@ -47,30 +47,42 @@ export class ImageVerifier {
   }
 
   async #verify(repository: string, digest: string, signal: AbortSignal): Promise<void> {
-    const { key, dir } = this.options;
-    const kept = join(dir, "signatures", key.id, `${digestHex(digest)}.json`);
+    const { rule, dir } = this.options;
+    const kept = join(dir, "signatures", rule.id, `${digestHex(digest)}.json`);
     const known = await readEvidence(kept);
-    if (known && checkEvidence(key, digest, known) === null) return;
-    let reason = "it has no signature";
-    for await (const evidence of this.#offered(repository, digest, signal)) {
-      const objection = checkEvidence(key, digest, evidence);
-      if (objection === null) return keepEvidence(kept, evidence);
-      reason = objection;
+    if (known && (await rule.check(digest, known)) === null) return;
+    const reasons = new Set<string>();
+    for (const form of rule.forms) {
+      const objection = await this.#look(form, { repository, digest }, kept, signal);
+      if (objection === null) return;
+      for (const one of objection) reasons.add(one);
     }
-    throw unverified(repository, digest, reason);
+    const reason = [...reasons].slice(0, MAX_REASONS).join("; ") || "it has no signature";
+    throw unverified(repository, digest, reason, rule.hint);
   }
 
-  async *#offered(repository: string, digest: string, signal: AbortSignal): AsyncGenerator<Evidence> {
-    const tag = signatureTag(digest);
-    const found = await this.options.client.getManifest(repository, tag, signal);
-    if (!found) return;
-    const { layers } = parseImage(imageName(repository, tag), found);
-    for (const layer of layers.slice(0, MAX_SIGNATURES)) {
-      const signature = layer.annotations?.[SIGNATURE_ANNOTATION];
-      if (layer.mediaType !== SIMPLE_SIGNING || signature === undefined || layer.size > MAX_PAYLOAD_BYTES)
-        continue;
-      yield { payload: await this.options.fetchBlob(repository, layer, signal), signature };
+  /** Null when something of this form was accepted (and is kept now), else why each was not. */
+  async #look(
+    form: Evidence["form"],
+    image: { repository: string; digest: string },
+    kept: string,
+    signal: AbortSignal,
+  ): Promise<string[] | null> {
+    const reasons: string[] = [];
+    try {
+      for await (const evidence of offered(this.options, form, image, signal)) {
+        const objection = await this.options.rule.check(image.digest, evidence);
+        if (objection === null) {
+          await keepEvidence(kept, evidence);
+          return null;
+        }
+        reasons.push(objection);
+      }
+    } catch (error) {
+      if (!(error instanceof AppError) || !BAD_CONTENT.has(error.code)) throw error;
+      reasons.push(`its signature cannot be read: ${error.message}`);
     }
+    return reasons;
   }
 }
 
@@ -84,15 +96,21 @@ async function readEvidence(path: string): Promise<Evidence | null> {
   } catch {
     return null;
   }
-  const parsed = evidenceSchema.safeParse(json);
-  if (!parsed.success) return null;
-  return { payload: Buffer.from(parsed.data.payload, "base64"), signature: parsed.data.signature };
+  const { data } = evidenceSchema.safeParse(json);
+  if (!data) return null;
+  return data.form === "bundle"
+    ? { form: "bundle", bundle: Buffer.from(data.bundle, "base64") }
+    : { ...data, payload: Buffer.from(data.payload, "base64") };
 }
 
 async function keepEvidence(path: string, evidence: Evidence): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const partial = `${path}.${randomUUID()}`;
-  const payload = Buffer.from(evidence.payload).toString("base64");
-  await writeFile(partial, JSON.stringify({ payload, signature: evidence.signature }));
+  const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
+  const kept =
+    evidence.form === "bundle"
+      ? { ...evidence, bundle: base64(evidence.bundle) }
+      : { ...evidence, payload: base64(evidence.payload) };
+  await writeFile(partial, JSON.stringify(kept));
   await rename(partial, path);
 }

@@ -15,7 +15,6 @@ import {
   type RegistryClient,
   type RegistryClientOptions,
 } from "./registry-client.ts";
-import { loadTrustedKey } from "./signature.ts";
 import { findBlob, findReferrers } from "./source-mirror.ts";
 import type {
   Descriptor,
@@ -25,10 +24,10 @@ import type {
   SourceImages,
   SourceMirror,
 } from "./types.ts";
+import { signatureRule, type Verification } from "./verification.ts";
 
 export interface SourceImagesOptions extends RegistryClientOptions {
-  /** "off" trusts the registry; "key" takes only images signed by the key in this PEM file. */
-  verify: { kind: "off" } | { kind: "key"; file: string };
+  verify: Verification;
   /** Folder for blobs/ and signatures/; may be shared by processes of one machine. */
   cacheDir: string;
   run: RunTool;
@@ -39,7 +38,7 @@ export interface SourceImagesOptions extends RegistryClientOptions {
 /** Blobs that are fetched at the same time by one process. */
 const PARALLEL_DOWNLOADS = 8;
 
-/** Opens the source registry; nothing is asked of it yet. invalid_input when the address or the key file is unusable. */
+/** Opens the source registry; nothing is asked of it yet. invalid_input when the address or a file of `verify` is unusable. */
 export function createSourceImages(options: SourceImagesOptions): SourceImages & SourceMirror {
   const client = createRegistryClient(options);
   const blobs = new BlobCache({
@@ -49,15 +48,13 @@ export function createSourceImages(options: SourceImagesOptions): SourceImages &
   });
   const manifests = new ManifestStore(client, blobs);
   const fetchBlob = createBlobFetch(client, blobs, options);
+  const rule = signatureRule(options.verify, options);
   const verifier =
-    options.verify.kind === "off"
-      ? null
-      : new ImageVerifier({
-          client,
-          key: loadTrustedKey(options.verify.file),
-          dir: options.cacheDir,
-          fetchBlob: async (...blob) => readFile(await fetchBlob(...blob)),
-        });
+    rule &&
+    new ImageVerifier({
+      ...{ client, rule, dir: options.cacheDir },
+      fetchBlob: async (...blob) => readFile(await fetchBlob(...blob)),
+    });
 
   async function platformManifest(
     repository: string,

@@ -14,7 +14,7 @@ import { ReleaseList, type ReleaseSource } from "./release-list.ts";
 export interface ReleaseServiceOptions {
   images: SourceImages;
   repository: ReleaseRepository;
-  source: ReleaseSource & { verify: { kind: "off" } | { kind: "key"; file: string } };
+  source: ReleaseSource & { verify: { kind: "off" | "key" | "keyless" } };
   log: ReleaseLog;
   now?: () => number;
 }

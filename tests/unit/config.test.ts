@@ -48,7 +48,12 @@ describe("loadConfig", () => {
         publicName: "ghcr.io",
         username: null,
         password: null,
-        verify: { kind: "off" },
+        verify: {
+          kind: "keyless",
+          identity: "(@siderolabs\\.com$|^releasemgr-svc@talos-production\\.iam\\.gserviceaccount\\.com$)",
+          issuer: "https://accounts.google.com",
+          trustRoot: null,
+        },
         refreshMs: 900_000,
         minVersion: "1.2.0",
         brokenVersions: [],
@@ -130,7 +135,8 @@ describe("loadConfig", () => {
         DATABASE_URL: "mysql://x",
         S3_ACCESS_KEY_ID: "k",
       },
-      ...{ SOURCE_VERIFY: "keyless", BUILD_ENGINE: "container", SOURCE_USERNAME: "me" },
+      ...{ SOURCE_VERIFY: "sometimes", SOURCE_VERIFY_IDENTITY: "(", SOURCE_VERIFY_ISSUER: "google" },
+      ...{ SOURCE_TRUST_ROOT: "gone.json", BUILD_ENGINE: "container", SOURCE_USERNAME: "me" },
     });
     expect(found.map((line) => line.split(" ")[0]).sort()).toEqual([
       ...[
@@ -149,10 +155,13 @@ describe("loadConfig", () => {
         "SOURCE_PASSWORD",
         "SOURCE_REFRESH",
       ],
-      ...["SOURCE_REGISTRY", "SOURCE_VERIFY", "STORAGE"],
+      ...["SOURCE_REGISTRY", "SOURCE_TRUST_ROOT", "SOURCE_VERIFY", "SOURCE_VERIFY_IDENTITY"],
+      ...["SOURCE_VERIFY_ISSUER", "STORAGE"],
     ]);
     expect(found).toContain("PORT must be a whole number from 1 to 65535");
-    expect(found.join()).toContain("keyless, which is not built yet");
+    expect(found).toContain("SOURCE_VERIFY must be keyless, key:<file with a public key> or off");
+    expect(found).toContain("SOURCE_VERIFY_IDENTITY must be a regular expression");
+    expect(found).toContain("SOURCE_TRUST_ROOT names gone.json, which cannot be read");
     expect(found.join()).not.toContain("me:pw");
   });
 
@@ -170,6 +179,41 @@ describe("loadConfig", () => {
     expect(problems({ SOURCE_VERIFY: "key:gone.pub" })).toEqual([
       "SOURCE_VERIFY names the key file gone.pub, which cannot be read",
     ]);
+  });
+
+  it.each([
+    ["https://ghcr.io", "keyless"],
+    ["http://mirror:5000", "keyless"],
+    ["https://localhost.example.org", "keyless"],
+    ["http://10.0.0.5:5000", "keyless"],
+    ["http://127.0.0.1:5105", "off"],
+    ["http://127.8.0.1:5105/prefix", "off"],
+    ["http://[::1]:5000", "off"],
+    ["http://localhost:5000", "off"],
+    ["http://registry.localhost", "off"],
+  ])("checks the images of %s: %s unless something else is chosen", (registry, kind) => {
+    expect(config({ SOURCE_REGISTRY: registry }).source.verify.kind).toBe(kind);
+    expect(config({ SOURCE_REGISTRY: registry, SOURCE_VERIFY: "off" }).source.verify.kind).toBe("off");
+    expect(config({ SOURCE_REGISTRY: registry, SOURCE_VERIFY: "keyless" }).source.verify.kind).toBe(
+      "keyless",
+    );
+    const { warnings } = load({ ...SERVERS, SOURCE_REGISTRY: registry });
+    const told =
+      kind === "off"
+        ? ["is off, as SOURCE_REGISTRY is on this machine: signatures of source images are not checked"]
+        : [];
+    expect(warnings.map(({ message }) => message)).toEqual(told);
+  });
+
+  it("takes names and trust root of keyless signatures from the operator", () => {
+    writeFileSync(join(dir, "root.json"), "{}");
+    const names = { SOURCE_VERIFY_IDENTITY: "^ci@example\\.org$", SOURCE_VERIFY_ISSUER: "^https://(a|b)$" };
+    expect(config({ ...names, SOURCE_TRUST_ROOT: "root.json" }).source.verify).toEqual({
+      kind: "keyless",
+      identity: "^ci@example\\.org$",
+      issuer: "^https://(a|b)$",
+      trustRoot: join(dir, "root.json"),
+    });
   });
 
   it("makes an OCI signing key only where npm start holds everything", () => {
@@ -238,11 +282,14 @@ describe("loadConfig", () => {
       METRICS_PORT: "9090",
       STORAGE: "directory",
       S3_BUCKET: "bb",
+      SOURCE_VERIFY: "off",
+      SOURCE_TRUST_ROOT: "/etc/hostname",
     });
     expect(result.ok).toBe(true);
     expect(result.warnings.map(({ name }) => name).sort()).toEqual([
       "METRICS_PORT",
       "S3_BUCKET",
+      "SOURCE_TRUST_ROOT",
       "SOURCE_VERIFY",
     ]);
   });

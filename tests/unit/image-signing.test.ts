@@ -9,7 +9,7 @@ import { toSignedEntity, toTrustMaterial, Verifier } from "@sigstore/verify";
 import { afterAll, describe, expect, it } from "vitest";
 import { parseOciSigningKey } from "../../lib/keys/oci-signing-key.ts";
 import { fileBundle } from "../../lib/keys/sigstore-bundle.ts";
-import { checkEvidence } from "../../lib/oci/signature.ts";
+import { keyRule } from "../../lib/oci/signature-key.ts";
 import { createImageSigning } from "../../lib/services/image-signing.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "image-signing-"));
@@ -91,7 +91,7 @@ describe("the evidence of an image", () => {
     }
   });
 
-  it("holds a signature under cosign's tag that openssl and our own check of source images accept", () => {
+  it("holds a signature under cosign's tag that openssl and our own check of source images accept", async () => {
     const [tag] = evidence.tags;
     expect(tag?.tag).toBe(`sha256-${"ab".repeat(32)}.sig`);
     const manifest = parsed(evidence.manifests.find(({ digest }) => digest === tag?.digest)?.bytes);
@@ -101,8 +101,10 @@ describe("the evidence of an image", () => {
     const signature = layer.annotations["dev.cosignproject.cosign/signature"];
     expect(openssl(Buffer.from(signature, "base64"), payload)).toContain("Verified OK");
     expect(openssl(Buffer.from(signature, "base64"), flipped(payload))).toContain("refused");
-    const trusted = { key: createPublicKey(key.publicKeyPem), id: "" };
-    expect(checkEvidence(trusted, image.digest, { payload, signature })).toBeNull();
+    const file = join(dir, "cosign.pub");
+    writeFileSync(file, key.publicKeyPem);
+    const { annotations } = layer;
+    expect(await keyRule(file).check(image.digest, { form: "payload", payload, annotations })).toBeNull();
     expect(parsed(payload).critical.identity["docker-reference"]).toBe(image.reference);
   });
 
