@@ -21,6 +21,8 @@ export default defineConfig({
       project("integration", 180_000, true),
       project("e2e", 180_000, true),
       project("boot", 420_000, true),
+      // Those that `npm run boots` adds.
+      project("boots", 600_000, true),
     ],
     fileParallelism: false,
   },

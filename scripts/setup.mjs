@@ -1,6 +1,6 @@
 /**
  * Makes a fresh clone ready: Debian packages, npm packages, generated code, pages and programs; each only when missing
- * or stale. Needs nothing but Node. `node scripts/setup.mjs run|demo|test|compose|check|build` (npm's pre scripts call it).
+ * or stale. Needs nothing but Node. `node scripts/setup.mjs run|demo|test|boots|compose|check|build` (npm's pre scripts call it).
  */
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,6 +23,7 @@ const goals = {
   demo: [debianStep("demo"), ...code, ...programs],
   compose: [debianStep("compose"), ...code],
   test: [debianStep("test"), ...code, ...programs],
+  boots: [debianStep("boots"), ...code, ...programs],
 };
 
 const say = (line) => console.log(`setup: ${line}`);

@@ -1,33 +1,33 @@
 /** Boots a machine in QEMU from one of our images and gives what it said on the serial line. */
 import { spawn } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import type { Arch } from "../../lib/domain/asset.ts";
 import { isKvmUsable } from "./kvm.ts";
+import { machineArgs, missingPackages, qemuProgram } from "./machine.ts";
 import { parseSampleMarkers, type SampleMarkers } from "./markers.ts";
+import { type BootMedium, mediumArgs } from "./media.ts";
+import { type EmulatedTpm, startTpm } from "./tpm.ts";
 
-export type BootMedium =
-  | { kind: "kernel"; kernel: string; initramfs: string; cmdline: string; firmware?: "bios" | "uefi" }
-  | { kind: "iso"; path: string; firmware: "bios" | "uefi" }
-  /** A raw disk; it is opened through a temporary overlay and never written. */
-  | { kind: "disk"; path: string; format?: "raw" | "qcow2"; firmware: "bios" | "uefi" }
-  /** An EFI program (a UKI) started by the firmware from a virtual FAT disk. */
-  | { kind: "efi"; path: string }
-  /** iPXE chains the address, fetched through the user-mode network (host = 10.0.2.2). */
-  | { kind: "ipxe"; url: string };
+export type { BootMedium } from "./media.ts";
 
 export interface BootOptions {
   medium: BootMedium;
+  /** Default: amd64. */
+  arch?: Arch;
   /** "auto" takes KVM when it runs a small guest in time (kvm.ts). */
   accelerator?: "auto" | "kvm" | "tcg";
   /** Default 120 s with KVM, 300 s without. */
   timeoutMs?: number;
   memoryMiB?: number;
   /**
-   * File of OVMF variables of a machine with Secure Boot (q35 with system management mode). It is used itself, so that
-   * keys enrolled in one boot are there in the next. Default: a machine without Secure Boot and with empty variables.
+   * File of the firmware's variables on a machine with Secure Boot (amd64: q35 with system management mode). It is used
+   * itself, so that keys enrolled in one boot are there in the next. Default: no Secure Boot, empty variables.
    */
   secureVars?: string;
+  /** Gives the machine a new TPM 2.0. */
+  tpm?: boolean;
   /** End the machine when the serial text holds this. */
   stopAt?: string;
   /** Extra arguments for QEMU. */
@@ -41,6 +41,7 @@ export interface BootResult {
   markers: SampleMarkers;
   /** True when the sample system reached its last marker. */
   ok: boolean;
+  arch: Arch;
   accelerator: "kvm" | "tcg";
   /** From the start of QEMU to its end. */
   durationMs: number;
@@ -51,109 +52,42 @@ export interface BootResult {
 
 /** Boots, waits for power-off, the last marker or the time limit, and always ends QEMU. */
 export async function bootInQemu(options: BootOptions): Promise<BootResult> {
-  const accelerator = await chooseAccelerator(options.accelerator ?? "auto");
+  const { medium, arch = "amd64", secureVars } = options;
+  const accelerator = await chooseAccelerator(arch, options.accelerator ?? "auto");
   const dir = await mkdtemp(join(tmpdir(), "casthouse-qemu-"));
+  let tpm: EmulatedTpm | null = null;
   try {
+    if (options.tpm) tpm = await startTpm(dir);
+    const machine = { accelerator, memoryMiB: options.memoryMiB ?? 1024, secure: secureVars !== undefined };
     const args = [
-      ...machineArgs(accelerator, options),
-      ...(await mediumArgs(options, dir)),
+      ...machineArgs(arch, machine),
+      ...(await mediumArgs(medium, { arch, dir, ...(secureVars === undefined ? {} : { secureVars }) })),
+      ...(tpm?.args ?? []),
       ...(options.extraArgs ?? []),
     ];
-    return await runQemu(args, accelerator, options);
+    return await runQemu(args, arch, accelerator, options);
   } finally {
+    tpm?.stop();
     await rm(dir, { recursive: true, force: true });
   }
 }
 
-async function chooseAccelerator(wish: "auto" | "kvm" | "tcg"): Promise<"kvm" | "tcg"> {
+async function chooseAccelerator(arch: Arch, wish: "auto" | "kvm" | "tcg"): Promise<"kvm" | "tcg"> {
   if (wish !== "auto") return wish;
-  return (await isKvmUsable()) ? "kvm" : "tcg";
+  // KVM runs guests of the host's own architecture; what is asked here is whether it runs those of amd64 in time.
+  return arch === "amd64" && (await isKvmUsable()) ? "kvm" : "tcg";
 }
 
-function machineArgs(accelerator: "kvm" | "tcg", options: BootOptions): string[] {
-  return [
-    ...["-machine", `pc,accel=${accelerator}`, "-cpu", "qemu64"],
-    ...["-m", String(options.memoryMiB ?? 1024), "-smp", "1", "-display", "none", "-monitor", "none"],
-    ...["-serial", "stdio", "-no-reboot", "-nodefaults", "-vga", "std", "-device", "virtio-rng-pci"],
-  ];
-}
-
-async function mediumArgs(options: BootOptions, dir: string): Promise<string[]> {
-  const { medium } = options;
-  switch (medium.kind) {
-    case "kernel":
-      return [
-        ...(medium.firmware === "uefi" ? await uefiArgs(options, dir) : []),
-        ...["-kernel", medium.kernel, "-initrd", medium.initramfs, "-append", medium.cmdline, "-nic", "none"],
-      ];
-    case "iso":
-      return [
-        ...(medium.firmware === "uefi" ? await uefiArgs(options, dir) : []),
-        ...[
-          "-drive",
-          `file=${quoted(medium.path)},format=raw,media=cdrom,readonly=on,if=ide`,
-          "-boot",
-          "d",
-          "-nic",
-          "none",
-        ],
-      ];
-    case "disk":
-      return [
-        ...(medium.firmware === "uefi" ? await uefiArgs(options, dir) : []),
-        ...[
-          "-drive",
-          `file=${quoted(medium.path)},format=${medium.format ?? "raw"},if=virtio,snapshot=on`,
-          "-nic",
-          "none",
-        ],
-      ];
-    case "efi":
-      return [...(await uefiArgs(options, dir)), ...(await efiProgramArgs(medium.path, dir))];
-    case "ipxe":
-      return ipxeArgs(medium.url, dir);
-  }
-}
-
-/** Variables of a machine that has never been started: no Secure Boot keys, so the firmware is in setup mode. */
-export const EMPTY_OVMF_VARS = "/usr/share/OVMF/OVMF_VARS_4M.fd";
-
-/** QEMU reads a comma in an option value as its end unless it is doubled. */
-const quoted = (path: string): string => path.replaceAll(",", ",,");
-
-async function uefiArgs({ secureVars }: BootOptions, dir: string): Promise<string[]> {
-  const vars = secureVars ?? join(dir, "vars.fd");
-  if (secureVars === undefined) await copyFile(EMPTY_OVMF_VARS, vars);
-  const secure = secureVars !== undefined;
-  return [
-    ...(secure ? ["-machine", "q35,smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on"] : []),
-    ...[
-      "-drive",
-      `if=pflash,unit=0,format=raw,readonly=on,file=/usr/share/OVMF/OVMF_CODE_4M${secure ? ".secboot" : ""}.fd`,
-    ],
-    ...["-drive", `if=pflash,unit=1,format=raw,file=${quoted(vars)}`],
-  ];
-}
-
-async function efiProgramArgs(path: string, dir: string): Promise<string[]> {
-  await mkdir(join(dir, "esp/EFI/BOOT"), { recursive: true });
-  await symlink(path, join(dir, "esp/EFI/BOOT/BOOTX64.EFI"));
-  return ["-drive", `if=virtio,format=raw,readonly=on,file=fat:${quoted(join(dir, "esp"))}`, "-nic", "none"];
-}
-
-async function ipxeArgs(url: string, dir: string): Promise<string[]> {
-  const script = join(dir, "boot.ipxe");
-  await writeFile(script, `#!ipxe\ndhcp\nchain ${url}\n`);
-  return [
-    ...["-kernel", "/usr/lib/ipxe/ipxe.lkrn", "-initrd", script],
-    ...["-netdev", "user,id=net0", "-device", "virtio-net-pci,netdev=net0,romfile="],
-  ];
-}
-
-function runQemu(args: string[], accelerator: "kvm" | "tcg", options: BootOptions): Promise<BootResult> {
+function runQemu(
+  args: string[],
+  arch: Arch,
+  accelerator: "kvm" | "tcg",
+  options: BootOptions,
+): Promise<BootResult> {
+  const program = qemuProgram(arch);
   const started = Date.now();
   return new Promise((resolve, reject) => {
-    const child = spawn("qemu-system-x86_64", args, { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
     let serial = "";
     let qemuErrors = "";
     let timedOut = false;
@@ -181,15 +115,14 @@ function runQemu(args: string[], accelerator: "kvm" | "tcg", options: BootOption
     };
     child.on("error", (cause) => {
       settle();
-      reject(
-        new Error("qemu-system-x86_64 could not be started (Debian package qemu-system-x86)", { cause }),
-      );
+      const packages = missingPackages(arch).join(" ") || "all are installed";
+      reject(new Error(`${basename(program)} could not be started; Debian packages: ${packages}`, { cause }));
     });
     child.on("close", () => {
       settle();
       const markers = parseSampleMarkers(Buffer.from(serial, "latin1").toString("utf8"));
       const durationMs = Date.now() - started;
-      resolve({ serial, markers, ok: markers.ok, accelerator, durationMs, timedOut, qemuErrors });
+      resolve({ serial, markers, ok: markers.ok, arch, accelerator, durationMs, timedOut, qemuErrors });
     });
   });
 }

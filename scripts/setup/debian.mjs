@@ -6,7 +6,7 @@ import { join } from "node:path";
 const FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 const POLICY = "/usr/sbin/policy-rc.d";
 
-/** Packages of a group ("run", "demo", "test", "compose"; each holds "run") that are not installed. */
+/** Packages of a group ("run", "demo", "test", "boots", "compose"; each holds "run") that are not installed. */
 export function missingPackages(group) {
   const installed = installedPackages();
   return wantedPackages(group).filter(
@@ -34,8 +34,9 @@ function wantedPackages(group) {
   const plain = (names) => names.map((name) => ({ name }));
   const wanted = [...toolPackages(), ...plain(lists.imaging), ...plain(lists.run)];
   if (group !== "run") wanted.push(...plain(sample.build));
-  if (group === "demo" || group === "test") wanted.push(...plain(sample.boot));
-  if (group === "test" || group === "compose") wanted.push(...plain(lists[group]));
+  if (group === "demo" || group === "test" || group === "boots") wanted.push(...plain(sample.boot));
+  if (group === "boots") wanted.push(...plain(lists.test));
+  if (group === "test" || group === "compose" || group === "boots") wanted.push(...plain(lists[group]));
   return [...new Map(wanted.map((entry) => [entry.name + (entry.program ?? ""), entry])).values()];
 }
 

@@ -49,7 +49,7 @@ describe("a machine boots", () => {
 
   it("over the network by iPXE", async () => {
     const url = `${factory.url.replace("127.0.0.1", "10.0.2.2")}/pxe/${id}/${VERSION}/metal-amd64`;
-    const result = await boot({ kind: "ipxe", url });
+    const result = await boot({ kind: "ipxe", firmware: "bios", script: [`chain ${url}`] });
     expectEverything(result, id);
     expect(result.markers.metaEnvironment).toEqual(META);
   });

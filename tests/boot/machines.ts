@@ -2,7 +2,9 @@
 import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { expect } from "vitest";
-import { type BootMedium, type BootResult, bootInQemu } from "../../scripts/boot/qemu.ts";
+import type { Arch } from "../../lib/domain/asset.ts";
+import { type BootMedium, type BootOptions, type BootResult, bootInQemu } from "../../scripts/boot/qemu.ts";
+import { noteBoot } from "./noted.ts";
 
 export const VERSION = "v1.13.2";
 
@@ -36,8 +38,11 @@ ${EXTENSIONS.map((name) => `      - siderolabs/${name}`).join("\n")}
 `;
 
 /** Boots with KVM when it is usable, else without; keeps the serial text where a failed test can be read from. */
-export async function boot(medium: BootMedium, accelerator: "auto" | "tcg" = "auto"): Promise<BootResult> {
-  const result = await bootInQemu({ medium, accelerator });
+export async function boot(
+  medium: BootMedium,
+  options: Omit<BootOptions, "medium"> = {},
+): Promise<BootResult> {
+  const result = await bootInQemu({ medium, ...options });
   if (!result.ok) {
     const file = `/tmp/casthouse-boot-${process.pid}.log`;
     await writeFile(file, `${result.qemuErrors}\n${result.serial}`);
@@ -45,15 +50,18 @@ export async function boot(medium: BootMedium, accelerator: "auto" | "tcg" = "au
       `the machine did not reach "boot ok" in ${result.durationMs} ms (${result.accelerator}); serial text in ${file}\n${result.markers.failure ?? ""}`,
     );
   }
-  console.log(
-    `${medium.kind}${"firmware" in medium ? ` ${medium.firmware}` : ""}: booted in ${(result.durationMs / 1000).toFixed(1)} s (${result.accelerator})`,
-  );
+  await noteBoot(medium, result);
   return result;
 }
 
-/** Holds the marker block against the schematic above. */
-export function expectEverything({ markers }: BootResult, id: string): void {
-  expect(markers.version).toBe(VERSION);
+/** Holds the marker block against the schematic above; microcode and graphics are for one architecture only. */
+export function expectEverything(
+  { markers }: BootResult,
+  id: string,
+  { arch = "amd64", version = VERSION }: { arch?: Arch; version?: string } = {},
+): void {
+  expect(markers.version).toBe(version);
+  expect(markers.machine).toBe(arch === "amd64" ? "x86_64" : "aarch64");
   expect(markers.schematic).toBe(id);
   expect(markers.extensions.map(({ name }) => name)).toEqual([...EXTENSIONS, "schematic", "modules.dep"]);
   const withFiles = markers.files.filter(({ sizeBytes }) => sizeBytes > 0).map(({ extension }) => extension);
@@ -62,10 +70,11 @@ export function expectEverything({ markers }: BootResult, id: string): void {
   );
   expect(markers.files.every(({ sha256 }) => /^[0-9a-f]{64}$/.test(sha256))).toBe(true);
   expect(markers.modules).toContainEqual({ name: "drbd", loaded: true });
-  expect(markers.firmware.map(({ path }) => path)).toContain("/usr/lib/firmware/i915/kbl_dmc_ver1_04.bin");
+  const firmware = `/${version === "v1.9.5" ? "" : "usr/"}lib/firmware/i915/kbl_dmc_ver1_04.bin`;
+  expect(markers.firmware.map(({ path }) => path)).toContain(firmware);
   expect(markers.microcode.map(({ path }) => path)).toEqual(["/kernel/x86/microcode/GenuineIntel.bin"]);
   expect(markers.services.map(({ name }) => name)).toEqual(["hello-world-service", "qemu-guest-agent"]);
-  expect(markers.cmdline).toContain("talos.platform=metal");
+  expect(markers.cmdline).toContain("talos.platform=");
   expect(markers.cmdline).toContain("casthouse.test=1");
 }
 

@@ -1,21 +1,22 @@
 /** Firmware with Secure Boot enrolls the factory's keys from its own images, then starts these and nothing else. */
 import { execFile } from "node:child_process";
-import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BootMedium, type BootResult, bootInQemu, EMPTY_OVMF_VARS } from "../../scripts/boot/qemu.ts";
 import { startTestFactory, type TestFactory } from "../fixtures/factory.ts";
 import { testKeys } from "../fixtures/secure-boot.ts";
 import { unpacked, VERSION } from "./machines.ts";
+import {
+  ENROLLING,
+  ENROLLING_SCHEMATIC,
+  newSecureMachine,
+  REFUSAL,
+  type SecureMachine,
+} from "./secure-machine.ts";
 
 const execute = promisify(execFile);
-
-/** What OVMF says of a program that its databases do not allow. */
-const REFUSAL = "Access Denied";
-/** The sample release has systemd-boot 252, which enrolls by itself only when it is forced to (if-safe came with 253). */
-const SCHEMATIC = "customization:\n  secureboot:\n    enrollKeys: force\n";
 
 let factory: TestFactory;
 let dir: string;
@@ -24,7 +25,7 @@ let id: string;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), "casthouse-secureboot-"));
   factory = await startTestFactory();
-  id = await factory.schematic(SCHEMATIC);
+  id = await factory.schematic(ENROLLING_SCHEMATIC);
 }, 300_000);
 afterAll(async () => {
   await factory?.stop();
@@ -32,15 +33,6 @@ afterAll(async () => {
 });
 
 const fetchAsset = (name: string): Promise<string> => factory.fetch(`/image/${id}/${VERSION}/${name}`);
-
-/** A machine that was never started; its variables stay from one boot to the next. */
-async function newMachine(
-  name: string,
-): Promise<(medium: BootMedium, stopAt?: string) => Promise<BootResult>> {
-  const secureVars = join(dir, `${name}.fd`);
-  await copyFile(EMPTY_OVMF_VARS, secureVars);
-  return (medium, stopAt) => bootInQemu({ medium, secureVars, ...(stopAt === undefined ? {} : { stopAt }) });
-}
 
 describe("the published certificate", () => {
   it("comes in both forms and verifies what the factory signs", async () => {
@@ -61,15 +53,15 @@ describe("the published certificate", () => {
 });
 
 describe("a machine in setup mode", () => {
-  let start: Awaited<ReturnType<typeof newMachine>>;
+  let start: SecureMachine;
   beforeAll(async () => {
-    start = await newMachine("iso");
+    start = await newSecureMachine(dir, "iso");
   });
 
   it("enrolls the keys of the ISO in its first boot and starts again", async () => {
     const path = await fetchAsset("metal-amd64-secureboot.iso");
     const result = await start({ kind: "iso", path, firmware: "uefi" });
-    expect(result.serial).toContain("Enrolling secure boot keys");
+    expect(result.serial).toContain(ENROLLING);
     // The machine is set to end when it would start again.
     expect([result.timedOut, result.ok]).toEqual([false, false]);
   });
@@ -100,7 +92,7 @@ describe("a machine in setup mode", () => {
     const { signingKey, signingCertificate } = stranger.files;
     await execute("sbsign", ["--key", signingKey, "--cert", signingCertificate, "--output", signed, plain]);
     for (const path of [plain, signed]) {
-      const result = await start({ kind: "efi", path }, REFUSAL);
+      const result = await start({ kind: "efi", path }, { stopAt: REFUSAL });
       expect(result.serial).toContain(REFUSAL);
       expect(result.markers.version).toBeNull();
     }
@@ -109,10 +101,10 @@ describe("a machine in setup mode", () => {
 
 describe("a machine without keys", () => {
   it("takes them from the SecureBoot disk too, and starts it", async () => {
-    const start = await newMachine("disk");
+    const start = await newSecureMachine(dir, "disk");
     const path = await unpacked(await fetchAsset("metal-amd64-secureboot.raw.zst"));
     const first = await start({ kind: "disk", path, firmware: "uefi" });
-    expect(first.serial).toContain("Enrolling secure boot keys");
+    expect(first.serial).toContain(ENROLLING);
     expect([first.timedOut, first.ok]).toEqual([false, false]);
     const second = await start({ kind: "disk", path, firmware: "uefi" });
     expect(second.ok, second.serial).toBe(true);
