@@ -1,4 +1,5 @@
 /** From a complete profile to its plan: pins every image it names, reads its keys. */
+import { join } from "node:path";
 import type { CompleteProfile } from "../lib/domain/imager-profile/complete.ts";
 import { type PinnedInputs, profileRecipe } from "../lib/domain/imager-profile/recipe.ts";
 import type { ContainerAsset } from "../lib/domain/imager-profile/types.ts";
@@ -101,6 +102,8 @@ function locator(overrides: FileOverrides, digest: string, pinned: string | null
     if (input.digest !== digest) return null;
     const file = overrideOf(overrides, input);
     if (file !== null) return { product: { path: file, shape: "file" } };
-    return pinned === null ? null : { digest: pinned };
+    if (pinned !== null) return { digest: pinned };
+    // Nothing of the release's image is used: GRUB's modules are those of this machine, as inside an imager image.
+    return input.kind === "image-folder" ? { product: { path: join("/", input.path), shape: "tree" } } : null;
   };
 }

@@ -15,7 +15,7 @@ import {
   timedOut,
   toolFailed,
 } from "./tool-errors.ts";
-import { TOOLS, type ToolName } from "./tools.ts";
+import { isToolName, packageOf, type ToolName } from "./tools.ts";
 
 export interface RunOptions {
   cwd?: string;
@@ -67,7 +67,7 @@ export function createRunTool(settings: RunToolSettings = {}): RunTool {
   const killGraceMs = settings.killGraceMs ?? KILL_GRACE_MS;
 
   return async (tool, args, options = {}) => {
-    if (!Object.hasOwn(TOOLS, tool)) {
+    if (!isToolName(tool)) {
       throw new AppError("internal", `${tool} is not a program this service may start`, { retryable: false });
     }
     if (options.signal?.aborted) throw cancelled(tool);
@@ -102,7 +102,9 @@ export async function missingTools(
   path = SYSTEM_PATH,
 ): Promise<{ tool: ToolName; package: string }[]> {
   const found = await Promise.all(tools.map((tool) => findProgram(path, tool)));
-  return tools.filter((_, index) => found[index] === null).map((tool) => ({ tool, package: TOOLS[tool] }));
+  return tools
+    .filter((_, index) => found[index] === null)
+    .map((tool) => ({ tool, package: packageOf(tool) }));
 }
 
 let deathSignal: Promise<string[]> | undefined;

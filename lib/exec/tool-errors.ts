@@ -2,7 +2,7 @@
 import { access } from "node:fs/promises";
 import { AppError } from "../errors/app-error.ts";
 import { systemCode } from "../errors/system-code.ts";
-import { TOOLS, type ToolName } from "./tools.ts";
+import { packageOf, type ToolName } from "./tools.ts";
 
 const TAIL_LINES = 20;
 const NO_SPACE = /no space left on device|disk quota exceeded|\bENOSPC\b|disk full/i;
@@ -52,7 +52,7 @@ export function toolFailed(tool: ToolName, end: ProgramEnd, stderr: string, stdo
 
 export const notInstalled = (tool: ToolName) =>
   new AppError("tool_failed", `${tool} is not installed`, {
-    hint: `Install the Debian package ${TOOLS[tool]}.`,
+    hint: `Install the Debian package ${packageOf(tool)}.`,
     details: { tool, exitCode: null, signal: null, tail: "" },
     retryable: false,
   });
@@ -85,7 +85,7 @@ export async function startFailed(
     });
   }
   return new AppError("tool_failed", `${tool} could not start (${code ?? "unknown reason"})`, {
-    hint: `Check that the program of the Debian package ${TOOLS[tool]} is executable, and the limit on processes.`,
+    hint: `Check that the program of the Debian package ${packageOf(tool)} is executable, and the limit on processes.`,
     details,
     cause,
   });

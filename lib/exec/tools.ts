@@ -18,12 +18,22 @@ export const TOOLS = {
   prlimit: "util-linux",
 } as const;
 
-export type ToolName = keyof typeof TOOLS;
+/** Programs that run containers; only who chooses one of them needs it. */
+const CONTAINER_PROGRAMS = { docker: "docker.io", podman: "podman" } as const;
 
-const isToolName = (name: string): name is ToolName => Object.hasOwn(TOOLS, name);
+const PACKAGES = { ...TOOLS, ...CONTAINER_PROGRAMS } as const;
+export type ToolName = keyof typeof PACKAGES;
+
+/** True for a program that may be started. */
+export const isToolName = (name: string): name is ToolName => Object.hasOwn(PACKAGES, name);
+
+/** The Debian package that brings a program. */
+export const packageOf = (tool: ToolName): string => PACKAGES[tool];
+
+const isNeeded = (name: string): name is keyof typeof TOOLS => Object.hasOwn(TOOLS, name);
 
 /** What each process starts: a web process only unpacks layers of source images, a worker runs everything. */
 export const TOOLS_OF_ROLE: Readonly<Record<"web" | "worker", readonly ToolName[]>> = {
   web: ["zstd"],
-  worker: Object.keys(TOOLS).filter(isToolName),
+  worker: Object.keys(TOOLS).filter(isNeeded),
 };

@@ -33,6 +33,7 @@ export interface ExtensionMetadata {
 }
 
 const SUPPORTED = "v1alpha1";
+const YAML_STYLE = { indent: 4, lineWidth: 0, version: "1.1" } as const;
 
 /** Reads manifest.yaml. invalid_input when it is no YAML mapping or not of version v1alpha1. */
 export function parseExtensionManifest(source: string): ExtensionMetadata {
@@ -59,12 +60,16 @@ export function parseExtensionManifest(source: string): ExtensionMetadata {
   return extraInfo === undefined || extraInfo === "" ? rest : { ...rest, extraInfo };
 }
 
+/** Text of the manifest.yaml that says this. */
+export const extensionManifest = (metadata: ExtensionMetadata): string =>
+  stringify({ version: SUPPORTED, metadata: orderedMetadata(metadata) }, YAML_STYLE);
+
 /** Text of extensions.yaml for the layers, lowest first. Scalars are quoted wherever any YAML version could misread them. */
 export function extensionsYaml(layers: { image: string; metadata: ExtensionMetadata }[]): string {
   const document = {
     layers: layers.map(({ image, metadata }) => ({ image, metadata: orderedMetadata(metadata) })),
   };
-  return stringify(document, { indent: 4, lineWidth: 0, version: "1.1" });
+  return stringify(document, YAML_STYLE);
 }
 
 function orderedMetadata(metadata: ExtensionMetadata): ExtensionMetadata {

@@ -22,7 +22,7 @@ export const OP_VERSIONS = {
   enrollment: 1,
   // more boot files
   "grub-iso": 2,
-  iso: 1,
+  iso: 2,
   // boards
   "overlay-options": 1,
   "overlay-install": 1,
@@ -40,6 +40,10 @@ export const OP_VERSIONS = {
   "overlay-layer": 1,
   "installer-archive": 1,
   "installer-manifest": 1,
+  // the container engine
+  "schematic-archive": 1,
+  "imager-container": 1,
+  "installer-contents": 1,
 } as const satisfies Record<string, number>;
 
 export type OpName = keyof typeof OP_VERSIONS;

@@ -91,7 +91,9 @@ const addCopy = (b: PlanBuilder, file: string): string =>
 
 /** The plan as it may be shown or logged: an embedded machine configuration is replaced by its length. Keys stay. */
 export function redactPlan(plan: BuildPlan): BuildPlan {
-  const secret = plan.steps.some(({ op }) => op === "embedded-config");
+  const secret = plan.steps.some(
+    ({ op, params }) => op === "embedded-config" || (op === "imager-container" && params.config !== null),
+  );
   if (!secret) return plan;
   const hide = (value: Json | undefined): Json =>
     `(secret, ${typeof value === "string" ? value.length : 0} characters)`;
@@ -99,7 +101,12 @@ export function redactPlan(plan: BuildPlan): BuildPlan {
     ...plan,
     steps: plan.steps.map((step) => {
       // The schematic text repeats the configuration.
-      const name = { "embedded-config": "config", "schematic-extension": "schematicText" }[step.op];
+      const name = {
+        "embedded-config": "config",
+        "imager-container": "config",
+        "schematic-extension": "schematicText",
+        "schematic-archive": "schematicText",
+      }[step.op];
       return name === undefined
         ? step
         : { ...step, params: { ...step.params, [name]: hide(step.params[name]) } };

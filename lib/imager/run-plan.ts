@@ -180,6 +180,7 @@ async function runStep(walk: Walk, step: PlanStep, needs: Product[]): Promise<Pr
     run: walk.options.run,
     signal: walk.signal,
     keys: walk.options.keys ?? null,
+    containers: walk.options.containers ?? null,
     log: (line) => onProgress({ type: "log", line }),
     progress: (percent, note) =>
       onProgress({

@@ -1,5 +1,6 @@
 /** The imager's two halves meet here: a plan is pure data, a step turns it into bytes through one door to the world. */
 import type { Arch, AssetProfile } from "../domain/asset.ts";
+import type { ContainerJob } from "../exec/container/types.ts";
 import type { RunTool } from "../exec/run.ts";
 import type { SigningKeys } from "../formats/signing-keys.ts";
 
@@ -15,8 +16,8 @@ export type PlanInput =
   | { id: string; kind: "image-folder"; repository: string; digest: string; arch: Arch; path: string }
   /** The whole flattened tree of a source image (an extension, an overlay); "host" is the machine that builds. */
   | { id: string; kind: "image-tree"; repository: string; digest: string; arch: Arch | "host" }
-  /** Configuration and layers of a source image as they are: what an installer is built on. */
-  | { id: string; kind: "image-layers"; repository: string; digest: string; arch: Arch };
+  /** Configuration and layers of a source image as they are: what an installer is built on, or an imager that is run. */
+  | { id: string; kind: "image-layers"; repository: string; digest: string; arch: Arch | "host" };
 
 export interface PlanStep {
   /** Unique in the plan, stable, readable: "initramfs", "extension-2", "esp". */
@@ -89,6 +90,14 @@ export interface StepContext {
   progress: (percent: number, note?: string) => void;
   /** Null or missing where nothing can be signed. */
   keys?: SigningKeys | null;
+  /** Null or missing where no containers are run. */
+  containers?: ImagerContainers | null;
+}
+
+/** Runs imager images. */
+export interface ImagerContainers {
+  /** `image` is an image-layers input; with `secureboot` the program sees the keys that sign. */
+  run(image: Product, job: Omit<ContainerJob, "owner" | "keys">, secureboot: boolean): Promise<void>;
 }
 
 /** A step: pure in its bytes, given params and needs. Returns its product inside ctx.dir. */
@@ -122,4 +131,6 @@ export interface RunPlanOptions {
   signal: AbortSignal;
   /** For SecureBoot plans. */
   keys?: SigningKeys | null;
+  /** For plans of the container engine. */
+  containers?: ImagerContainers | null;
 }

@@ -32,7 +32,7 @@ const planSchema: z.ZodType<BuildPlan> = z.object({
       z.object({ ...source, kind: z.literal("image-file"), path: z.string() }),
       z.object({ ...source, kind: z.literal("image-folder"), path: z.string() }),
       z.object({ ...source, kind: z.literal("image-tree"), arch: z.enum([...ARCHES, "host"]) }),
-      z.object({ ...source, kind: z.literal("image-layers") }),
+      z.object({ ...source, kind: z.literal("image-layers"), arch: z.enum([...ARCHES, "host"]) }),
     ]),
   ),
   steps: z.array(

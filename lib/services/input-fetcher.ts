@@ -49,7 +49,9 @@ export function createInputFetcher(options: InputFetcherOptions): (plan: BuildPl
 
 /** "host" becomes the architecture of this machine, so that both have one entry. */
 const forThisMachine = (input: PlanInput): PlanInput =>
-  input.kind === "image-tree" ? { ...input, arch: archHere(input.arch) } : input;
+  input.kind === "image-tree" || input.kind === "image-layers"
+    ? { ...input, arch: archHere(input.arch) }
+    : input;
 
 const isSameImage = (other: PlanInput, input: FileInput) =>
   (other.kind === "image-file" || other.kind === "image-folder") &&
@@ -80,7 +82,7 @@ async function fetchLayers({ images, cache }: InputFetcherOptions, input: Layers
   const { repository, digest, arch } = input;
   const dir = await cache.temporary();
   try {
-    const { manifest } = await images.platformManifest(repository, digest, arch, signal);
+    const { manifest } = await images.platformManifest(repository, digest, archHere(arch), signal);
     const blobs = await Promise.all(
       [manifest.config, ...manifest.layers].map((blob) => images.blob(repository, blob, signal)),
     );

@@ -28,7 +28,8 @@ export interface ImageLayersSource {
   id: string;
   repository: string;
   digest: string;
-  arch: Arch;
+  /** "host": as for trees. */
+  arch: Arch | "host";
 }
 
 export interface NewStep {

@@ -21,9 +21,13 @@ export const addKernel = (b: PlanBuilder, recipe: Recipe): string =>
 export const addStockInitramfs = (b: PlanBuilder, recipe: Recipe): string =>
   installFile(b, recipe, "stock-initramfs", "initramfs.xz");
 
+/** systemd-boot of the release as it is; gives its id for `needs`. */
+export const addStockSdBoot = (b: PlanBuilder, recipe: Recipe): string =>
+  installFile(b, recipe, "sd-boot", "systemd-boot.efi");
+
 /** systemd-boot of the release, signed when the recipe asks for SecureBoot; gives its id for `needs`. */
 export function addSdBoot(b: PlanBuilder, recipe: Recipe): string {
-  const file = installFile(b, recipe, "sd-boot", "systemd-boot.efi");
+  const file = addStockSdBoot(b, recipe);
   const signing = signingOf(recipe);
   return signing === null ? file : addSigned(b, file, "Sign systemd-boot", signing);
 }

@@ -13,7 +13,6 @@ import { addUki } from "./uki.ts";
 
 /** Adds the image as one file that `docker load` takes; gives its id. */
 export function addInstallerArchive(b: PlanBuilder, recipe: Recipe): string {
-  const { repository, reference = `${repository}:${recipe.version}` } = requireBase(recipe);
   return b.step({
     id: "installer",
     op: "installer-archive",
@@ -22,7 +21,7 @@ export function addInstallerArchive(b: PlanBuilder, recipe: Recipe): string {
     params: {
       arch: recipe.profile.arch,
       labels: imageLabels(recipe),
-      reference,
+      reference: installerReference(recipe),
     },
     needs: addLayers(b, recipe),
     part: false,
@@ -40,6 +39,12 @@ export function addInstallerManifest(b: PlanBuilder, recipe: Recipe): string {
     needs: addLayers(b, recipe),
     part: false,
   });
+}
+
+/** Name under which `docker load` files the image. */
+export function installerReference(recipe: Recipe): string {
+  const { repository, reference = `${repository}:${recipe.version}` } = requireBase(recipe);
+  return reference;
 }
 
 function requireBase({ baseInstaller, version }: Recipe): NonNullable<Recipe["baseInstaller"]> {

@@ -37,12 +37,18 @@ export interface BaseImage {
 /** Path of layer number `index` below the folder. */
 export const layerFile = (folder: string, index: number): string => join(folder, "layers", String(index));
 
+/** What is known of the image in the folder of an image-layers input. */
+export async function readImageFacts(product: Pick<Product, "path">): Promise<ImageFacts> {
+  return factsSchema.parse(JSON.parse(await readFile(join(product.path, IMAGE_FACTS), "utf8")));
+}
+
 /**
  * Reads the folder and keeps the layers an installer is built on: an image of exactly two layers is one layer of
- * programs and one of boot files to be replaced; every other image is kept whole. source_invalid when it contradicts itself.
+ * programs and one of boot files to be replaced; every other image is kept whole, and so is one that is an installer
+ * already (`whole`). source_invalid when it contradicts itself.
  */
-export async function readBaseImage(product: Product): Promise<BaseImage> {
-  const facts = factsSchema.parse(JSON.parse(await readFile(join(product.path, IMAGE_FACTS), "utf8")));
+export async function readBaseImage(product: Product, whole = false): Promise<BaseImage> {
+  const facts = await readImageFacts(product);
   const config = configSchema.safeParse(facts.config);
   if (!config.success || config.data.rootfs.diff_ids.length !== facts.layers.length) {
     throw new AppError("source_invalid", `the configuration of ${facts.name} does not fit its layers`, {
@@ -57,7 +63,7 @@ export async function readBaseImage(product: Product): Promise<BaseImage> {
     sizeBytes: size,
     diffId: rootfs.diff_ids[index] ?? "",
   }));
-  return { settings: settings ?? {}, layers: layers.length === 2 ? layers.slice(0, 1) : layers };
+  return { settings: settings ?? {}, layers: layers.length === 2 && !whole ? layers.slice(0, 1) : layers };
 }
 
 /** Docker's names for the same bytes. */

@@ -11,7 +11,9 @@ import { enrollmentStep } from "./enrollment.ts";
 import { extensionStep } from "./extension.ts";
 import { grubCore } from "./grub-core.ts";
 import { grubIsoStep } from "./grub-iso.ts";
+import { imagerContainerStep } from "./imager-container.ts";
 import { initramfsStep } from "./initramfs.ts";
+import { installerContentsStep } from "./installer-contents.ts";
 import { installerArchiveStep, installerManifestStep } from "./installer-image.ts";
 import { installerLayerStep } from "./installer-layer.ts";
 import { isoStep } from "./iso.ts";
@@ -23,6 +25,7 @@ import { overlayLayerStep } from "./overlay-layer.ts";
 import { overlayOptionsStep } from "./overlay-options.ts";
 import { packed, packedPart } from "./packed.ts";
 import { qcow2 } from "./qcow2.ts";
+import { schematicArchiveStep } from "./schematic-archive.ts";
 import { signEfiStep } from "./sign-efi.ts";
 import { stockModulesStep } from "./stock-modules.ts";
 import { ukiStep } from "./uki.ts";
@@ -58,6 +61,9 @@ export const STEPS: Readonly<Record<OpName, StepFunction>> = {
   "overlay-layer": overlayLayerStep,
   "installer-archive": installerArchiveStep,
   "installer-manifest": installerManifestStep,
+  "schematic-archive": schematicArchiveStep,
+  "imager-container": imagerContainerStep,
+  "installer-contents": installerContentsStep,
 };
 
 /** The function of an operation, null for a name that no plan of this version uses. */

@@ -20,8 +20,8 @@ interface Image {
 const CREATED = new Date(SOURCE_DATE_EPOCH * 1000).toISOString().replace(".000Z", "Z");
 
 /**
- * Params: arch, labels, reference (name under which docker load files the image). Needs: the base image, then layer
- * folders, lowest first. The product is what docker save writes.
+ * Params: arch, labels, reference (name under which docker load files the image), whole (true when all layers of the base
+ * stay, however many they are). Needs: the base image, then layer folders, lowest first. The product is what docker save writes.
  */
 export const installerArchiveStep: StepFunction = async (params, needs, ctx) => {
   const { config, layers } = await assemble(params, needs);
@@ -31,7 +31,7 @@ export const installerArchiveStep: StepFunction = async (params, needs, ctx) => 
 };
 
 /**
- * Params: arch, labels. Needs: as above. The product is the manifest of the platform; configuration and layers come
+ * Params: arch, labels, whole. Needs: as above. The product is the manifest of the platform; configuration and layers come
  * beside it as blobs.
  */
 export const installerManifestStep: StepFunction = async (params, needs, ctx) => {
@@ -49,7 +49,7 @@ export const installerManifestStep: StepFunction = async (params, needs, ctx) =>
 };
 
 async function assemble(params: Record<string, Json>, needs: Product[]): Promise<Image> {
-  const base = await readBaseImage(need(needs, 0));
+  const base = await readBaseImage(need(needs, 0), params.whole === true);
   const own = await Promise.all(needs.slice(1).map(readLayerPart));
   const layers = [...base.layers, ...own.map((layer) => ({ ...layer, mediaType: IMAGE_MEDIA.layer }))];
   const bytes = imageConfig({

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { quirks } from "../../domain/quirks.ts";
 import type { ExtensionMetadata } from "../../formats/extension-manifest.ts";
 import { textParam } from "../params.ts";
-import type { Product, StepContext, StepFunction } from "../types.ts";
+import type { Json, Product, StepContext, StepFunction } from "../types.ts";
 import { squashfsOf, writeExtensionPart } from "./extension-part.ts";
 import { type SquashfsEntry, writeSquashfs } from "./squashfs.ts";
 
@@ -14,6 +14,15 @@ const CONFIG_LABEL = "system_u:object_r:system_state_t:s0";
 
 /** Params: version, schematicId, schematicText, externalUrl. */
 export const schematicExtensionStep: StepFunction = (params, _needs, ctx) => {
+  const { metadata, file } = schematicExtension(params);
+  return makeExtension(textParam(params, "version"), metadata, file, ctx);
+};
+
+/** What the extension that names the schematic says and holds; params as for the step. */
+export function schematicExtension(params: Record<string, Json>): {
+  metadata: ExtensionMetadata;
+  file: SquashfsEntry;
+} {
   const version = textParam(params, "version");
   const id = textParam(params, "schematicId");
   const metadata: ExtensionMetadata = {
@@ -29,8 +38,8 @@ export const schematicExtensionStep: StepFunction = (params, _needs, ctx) => {
     mode: 0o644,
     content: { bytes: new Uint8Array(0) },
   };
-  return makeExtension(version, metadata, file, ctx);
-};
+  return { metadata, file };
+}
 
 /** Params: version, config (secret). */
 export const embeddedConfigStep: StepFunction = (params, _needs, ctx) => {

@@ -1,0 +1,177 @@
+/** The container engine by bubblewrap: equal bytes by our own imager image, honest failures, and hostile images that reach nothing. */
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { until } from "../fixtures/build-world.ts";
+import {
+  type Built,
+  type EngineShop,
+  OUR_IMAGER,
+  openEngineRegistry,
+  openEngineShop,
+} from "../fixtures/engine-shop.ts";
+
+const SCHEMATIC = `customization:
+  extraKernelArgs: [panic=30]
+  meta:
+    - {key: 0xc, value: "machine: one"}
+  systemExtensions:
+    officialExtensions: [siderolabs/qemu-guest-agent, siderolabs/intel-ucode]
+`;
+
+let registry: Awaited<ReturnType<typeof openEngineRegistry>>;
+let shop: EngineShop;
+
+beforeAll(async () => {
+  registry = await openEngineRegistry();
+  shop = await openEngineShop(registry, { runner: "bubblewrap" });
+}, 300_000);
+afterAll(async () => {
+  await shop?.close();
+  await registry?.close();
+});
+
+async function sha256(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(file)) hash.update(chunk);
+  return hash.digest("hex");
+}
+
+describe("an imager image of our own", () => {
+  it.each(["metal-amd64.iso", "installer-amd64.tar", "metal-amd64-secureboot-uki.efi"])(
+    "makes %s as the native engine does",
+    async (path) => {
+      const native = await shop.build({ path, schematic: SCHEMATIC, imager: null });
+      const container = await shop.build({ path, schematic: SCHEMATIC, imager: OUR_IMAGER });
+      expect(await sha256(container.product.path)).toBe(await sha256(native.product.path));
+      expect(container.key).not.toBe(native.key);
+      const { events } = container;
+      const percents = events.flatMap((event) => (event.type === "progress" ? [event.percent] : []));
+      expect(percents).toEqual([...percents].sort((a, b) => a - b));
+      expect(percents.at(-1)).toBe(100);
+      expect(events).toContainEqual({ type: "log", line: expect.stringMatching(/^made \/out\//) });
+    },
+  );
+
+  it("makes the installer of the registry, layer by layer", async () => {
+    const request = { path: "installer-amd64.tar", schematic: SCHEMATIC, manifest: true };
+    const native = await shop.build({ ...request, imager: null });
+    const container = await shop.build({ ...request, imager: OUR_IMAGER });
+    expect(await readFile(container.product.path, "utf8")).toBe(await readFile(native.product.path, "utf8"));
+    const digests = ({ product }: Built) => product.blobs?.map(({ digest }) => digest);
+    expect(digests(container)).toEqual(digests(native));
+    for (const { path, digest } of container.product.blobs ?? [])
+      expect(`sha256:${await sha256(path)}`).toBe(digest);
+  });
+});
+
+/** The build of a small file by an image whose program is a shell script. */
+async function script(name: string, text: string, signal?: AbortSignal): Promise<Built> {
+  const imager = await shop.pushScript(name, text);
+  return shop.build({ path: "metal-amd64-uki.efi", imager, ...(signal === undefined ? {} : { signal }) });
+}
+
+const FILE = "/out/metal-amd64-uki.efi";
+
+describe("an image that fails", () => {
+  it("is heard: exit code, last line, step", async () => {
+    const failing = script(
+      "failing",
+      "$B cat >/dev/null; echo begun; echo 'no room for the kernel' >&2; exit 7",
+    );
+    await expect(failing).rejects.toMatchObject({
+      code: "tool_failed",
+      message: expect.stringMatching(
+        /^the imager image test\/failing@sha256:[0-9a-f]{12} ended with exit code 7 \(assembly\): no room for the kernel$/,
+      ),
+      extra: {
+        details: { tool: "bubblewrap", exitCode: 7, phase: "uki", tail: "begun\nno room for the kernel" },
+        retryable: false,
+      },
+    });
+  });
+
+  it("is told when it makes no file, or a link instead of one", async () => {
+    await expect(script("idle", "exit 0")).rejects.toThrow(
+      /ended well, but made no file metal-amd64-uki.efi/,
+    );
+    await expect(script("linking", `$B ln -s /etc/passwd ${FILE}`)).rejects.toThrow(/made no file/);
+  });
+
+  it("is refused when it cannot be started", async () => {
+    await expect(
+      shop.build({ path: "metal-amd64-uki.efi", imager: "siderolabs/talosctl-all" }),
+    ).rejects.toThrow(/has no entry point, so it is no imager/);
+  });
+});
+
+describe("a hostile image", () => {
+  it("reads and writes nothing but what it was given", async () => {
+    const secret = join(shop.dir, "secret");
+    await writeFile(secret, "of the machine");
+    const text = `
+      $B cat ${secret} /etc/shadow && echo READ
+      for place in / /busybox /input/vmlinuz /input/new /etc/new /dev/new; do ($B touch $place; echo x >$place) 2>/dev/null && echo "WROTE $place"; done
+      $B chmod 777 /input/vmlinuz && echo CHANGED
+      $B mknod /tmp/disk b 254 0 && echo DEVICE
+      $B mount -t tmpfs none /tmp && echo MOUNTED
+      $B ls /proc | $B grep -c '^[0-9]' | $B sed 's/^/processes /'
+      $B id -u; $B env
+      $B cat >/tmp/profile; $B cp /tmp/profile ${FILE}`;
+    const { product, events } = await script("curious", text);
+    const lines = events.flatMap((event) => (event.type === "log" ? [event.line] : []));
+    expect(lines.filter((line) => /READ|WROTE|CHANGED|DEVICE|MOUNTED/.test(line))).toEqual([]);
+    expect(lines).toContain("0");
+    expect(lines.filter((line) => line.startsWith("processes "))).toEqual([
+      expect.stringMatching(/^processes \d$/),
+    ]);
+    expect(lines.join("\n")).not.toMatch(/SOURCE_|DATABASE|REDIS|VITEST/);
+    expect(await readFile(product.path, "utf8")).toContain("kind: uki");
+    expect(await readFile(secret, "utf8")).toBe("of the machine");
+  });
+
+  it("reaches no socket", async () => {
+    const server = createServer((socket) => socket.end());
+    await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+    const address = server.address();
+    const port = address !== null && typeof address === "object" ? address.port : 0;
+    const text = `
+      $B nc -w 2 127.0.0.1 ${port} </dev/null && echo REACHED
+      $B nc -w 2 192.0.2.1 80 </dev/null && echo ROUTED
+      $B ip -o link | $B wc -l | $B sed 's/^/links /'
+      $B cat >${FILE}`;
+    const { events } = await script("calling", text);
+    server.close();
+    const lines = events.flatMap((event) => (event.type === "log" ? [event.line] : []));
+    expect(lines.filter((line) => /REACHED|ROUTED/.test(line))).toEqual([]);
+    expect(lines).toContain("links 1");
+  });
+
+  it("leaves no process behind, neither at its end nor when it is cancelled", async () => {
+    const left = `left-mark-${process.pid}`;
+    const daemon = `$B sh -c ': ${left}; /busybox touch /tmp/up; /busybox sleep 900; :' </dev/null >/dev/null 2>&1 &`;
+    await script("leaving", `${daemon}\nwhile ! [ -e /tmp/up ]; do $B sleep 1; done; $B cat >${FILE}`);
+    expect(await processesWith(left)).toEqual([]);
+    const stubborn = `stubborn-mark-${process.pid}`;
+    const controller = new AbortController();
+    const text = `: ${stubborn}; trap '' TERM INT HUP; $B sh -c ': ${stubborn}; while :; do /busybox sleep 1; done' & while :; do $B sleep 1; done`;
+    const running = script("stubborn", text, controller.signal);
+    running.catch(() => undefined);
+    await until("a running container", async () => (await processesWith(stubborn)).length > 0);
+    controller.abort();
+    await expect(running).rejects.toMatchObject({ code: "cancelled" });
+    expect(await processesWith(stubborn)).toEqual([]);
+  });
+});
+
+/** Processes on this machine whose command line holds the text. */
+async function processesWith(text: string): Promise<string[]> {
+  const names = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(
+    names.map((name) => readFile(`/proc/${name}/cmdline`, "utf8").catch(() => "")),
+  );
+  return lines.filter((line) => line.includes(text));
+}
