@@ -56,6 +56,9 @@ const route = createRoute({
               }),
             ),
             leftOut: z.array(z.string()),
+            commandLine: z
+              .array(z.object({ change: z.enum(["same", "removed", "added"]), value: z.string() }))
+              .nullable(),
             migrated: z.object({ id: z.string(), schematic: z.string(), unchanged: z.boolean() }),
           }),
         },
@@ -70,7 +73,7 @@ export function upgradeRoutes(): Api {
   const app = createApi();
   answer(app, route, async (c) => {
     const { searchParams } = new URL(c.req.url);
-    const { stored, from, to, sample, check } = await c.var.services.upgrades.check({
+    const { stored, from, to, sample, check, commandLine } = await c.var.services.upgrades.check({
       schematicId: c.req.valid("param").schematic,
       from: searchParams.get("from"),
       to: searchParams.get("to"),
@@ -83,7 +86,7 @@ export function upgradeRoutes(): Api {
     const { ready, stops, extensions, findings, leftOut, migrated } = check;
     const { id, canonical, unchanged } = migrated;
     return json(c, {
-      ...{ schematic: stored.id, from, to, sample, ready, stops, extensions, findings, leftOut },
+      ...{ schematic: stored.id, from, to, sample, ready, stops, extensions, findings, leftOut, commandLine },
       migrated: { id, schematic: canonical, unchanged },
     });
   });

@@ -19,6 +19,7 @@ export function Header({ words, path, theme, unverified }: Props) {
   const links = [
     { href: "/", label: t("nav.new"), here: place === "/" },
     { href: "/presets", label: t("nav.presets"), here: place.startsWith("/presets") },
+    { href: "/catalog", label: t("nav.catalog"), here: /^\/(catalog|compare|upgrade)/.test(place) },
     { href: "/builds", label: t("nav.builds"), here: place.startsWith("/builds") },
   ];
   return (

@@ -2,6 +2,7 @@
 import type { Arch } from "../domain/asset.ts";
 import type { CatalogEntry, CatalogIndex, EntryKind, EntryVersion } from "../domain/catalog/catalog-index.ts";
 import type { WrittenSide } from "../domain/compare-side.ts";
+import type { DiffItem } from "../domain/list-diff.ts";
 import type { MachineTarget } from "../domain/machine-target.ts";
 import type { Release } from "../domain/release.ts";
 import type { CatalogChange } from "../domain/release-diff.ts";
@@ -111,6 +112,8 @@ export interface UpgradeReport {
   sample: boolean;
   target: MachineTarget;
   check: UpgradeCheck;
+  /** Command lines of a disk image before and after; null when nobody says what runs now. */
+  commandLine: DiffItem<string>[] | null;
 }
 
 export interface UpgradeService {

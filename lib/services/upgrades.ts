@@ -1,5 +1,7 @@
 /** Checks a schematic against another release and stores the one that fits. */
+import { diffLists } from "../domain/list-diff.ts";
 import { machineFor } from "../domain/machine-target.ts";
+import { commandLineWords } from "../domain/schematic-diff.ts";
 import { checkUpgrade } from "../domain/upgrade/upgrade-check.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { KnownReleases, UpgradeReport, UpgradeRequest, UpgradeService } from "./catalog-contracts.ts";
@@ -22,9 +24,12 @@ export function createUpgradeService({ schematics, releases }: UpgradeOptions): 
     const { leaveOut } = request;
     const known = await releases.known();
     const { schematic } = stored;
+    const check = checkUpgrade({ schematic, from, to, known, target, leaveOut });
+    const fresh = commandLineWords({ schematic: check.migrated.schematic, release: to }, target);
+    const old = from && commandLineWords({ schematic, release: from }, target);
     return {
-      ...{ stored, from: from?.version ?? null, to: to.version, sample: to.sample, target },
-      check: checkUpgrade({ schematic, from, to, known, target, leaveOut }),
+      ...{ stored, from: from?.version ?? null, to: to.version, sample: to.sample, target, check },
+      commandLine: old && diffLists(old, fresh),
     };
   }
 

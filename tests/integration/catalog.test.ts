@@ -274,5 +274,6 @@ describe("upgrading", () => {
     expect((await failure(side.upgrades.check(asked(id)))).message).toBe("version 1.12.4 is not available");
     const report = await side.upgrades.check(asked(id, { from: null, to: "1.13.2" }));
     expect(report.check).toMatchObject({ ready: true, findings: [] });
+    expect(report.commandLine).toBeNull();
   });
 });

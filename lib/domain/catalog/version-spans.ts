@@ -1,5 +1,6 @@
 /** Which of the offered releases have something, told in few words: unbroken spans, and a grid by minor line. */
 import { compareVersions, minorLine } from "../versions.ts";
+import type { EntryVersion } from "./catalog-index.ts";
 
 /** From one release to another without a gap among the offered ones; both ends may be the same. */
 export interface VersionSpan {
@@ -41,4 +42,20 @@ export function minorGrid(offered: readonly string[], having: readonly string[])
     rows.set(minor, row);
   }
   return [...rows.values()].reverse();
+}
+
+/** One image and the releases in a row that have it. */
+export interface ImageSpan extends VersionSpan {
+  image: EntryVersion;
+}
+
+/** Joins neighbours that have the same image; `versions` as a catalog entry has them, newest release first. */
+export function imageSpans(versions: readonly EntryVersion[]): ImageSpan[] {
+  const spans: ImageSpan[] = [];
+  for (const version of versions) {
+    const last = spans.at(-1);
+    if (last?.image.digest === version.digest && last.image.ref === version.ref) last.from = version.talos;
+    else spans.push({ image: version, from: version.talos, to: version.talos });
+  }
+  return spans;
 }

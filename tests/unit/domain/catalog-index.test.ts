@@ -8,7 +8,7 @@ import {
   selectEntries,
   writeCatalogQuery,
 } from "../../../lib/domain/catalog/catalog-query.ts";
-import { minorGrid, versionSpans } from "../../../lib/domain/catalog/version-spans.ts";
+import { imageSpans, minorGrid, versionSpans } from "../../../lib/domain/catalog/version-spans.ts";
 import { extension, HISTORY, releaseWith } from "../../fixtures/catalogs.ts";
 
 const index = buildCatalog(HISTORY);
@@ -98,6 +98,17 @@ describe("spans", () => {
       { from: "v1.10.0", to: "v1.10.7" },
     ]);
     expect(versionSpans(offered, [])).toEqual([]);
+  });
+
+  it("join neighbours that have the same image", () => {
+    const entry = findEntry(index, "extension", "siderolabs/gvisor");
+    const spans = imageSpans(entry?.versions ?? []).map(({ from, to, image }) => [from, to, image.version]);
+    expect(spans).toEqual([
+      ["v1.13.2", "v1.13.2", "4"],
+      ["v1.12.4", "v1.12.4", "3"],
+      ["v1.10.7", "v1.10.7", "2"],
+      ["v1.6.8", "v1.9.5", "1"],
+    ]);
   });
 
   it("stand in a grid by minor line", () => {
