@@ -3,7 +3,8 @@ import { concatBytes } from "@noble/hashes/utils.js";
 import { guidBytes } from "./guid.ts";
 import { detachedSignedData, type Signer } from "./pkcs7.ts";
 
-export const SECURE_BOOT_VARIABLES = ["PK", "KEK", "db"] as const;
+/** In the order in which their files lie on an EFI system partition. */
+export const SECURE_BOOT_VARIABLES = ["PK", "db", "KEK"] as const;
 export type SecureBootVariable = (typeof SECURE_BOOT_VARIABLES)[number];
 
 /** EFI_GLOBAL_VARIABLE and EFI_IMAGE_SECURITY_DATABASE_GUID. */

@@ -1,7 +1,7 @@
 /** Builds boot assets from small inputs with real tools: a kernel head, a stub, an initramfs with modules, extension trees. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { access, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -132,8 +132,8 @@ export async function bootWorkshop(keys: SigningKeys | null = null): Promise<Boo
 function findInput(dir: string, trees: Map<string, Product>, input: PlanInput): Product {
   if (input.kind === "image-file") {
     const { arch, name } = /usr\/install\/(?<arch>[^/]+)\/(?<name>.+)/.exec(input.path)?.groups ?? {};
-    const path = name === "vmlinuz" && arch === "arm64" ? "vmlinuz-arm64" : (name ?? "");
-    return { path: join(dir, path), shape: "file" };
+    const own = join(dir, `arm64-${name}`);
+    return { path: arch === "arm64" && existsSync(own) ? own : join(dir, name ?? ""), shape: "file" };
   }
   if (input.kind === "image-folder") {
     return trees.get(input.path) ?? { path: join(dir, "no-such-folder"), shape: "tree" };
@@ -192,12 +192,15 @@ export const manifest = (name: string, range = ">= v1.5.0"): string =>
 
 async function writeInputs(dir: string): Promise<void> {
   await writeFile(join(dir, "vmlinuz"), bzImage());
-  await writeFile(join(dir, "vmlinuz-arm64"), Buffer.concat([Buffer.from("MZ"), noise(1_500_000, 3)]));
+  await writeFile(join(dir, "arm64-vmlinuz"), Buffer.concat([Buffer.from("MZ"), noise(1_500_000, 3)]));
   await writeFile(
     join(dir, "systemd-boot.efi"),
     await readFile("/usr/lib/systemd/boot/efi/systemd-bootx64.efi"),
   );
-  await writeFile(join(dir, "systemd-stub.efi"), await strippedStub());
+  await writeFile(
+    join(dir, "systemd-stub.efi"),
+    strippedStub(await readFile("/usr/lib/systemd/boot/efi/linuxx64.efi.stub")),
+  );
   const root = join(dir, "stock-root");
   for (const modules of ["usr/lib/modules", "lib/modules"]) {
     await writeTree(root, {
@@ -225,8 +228,7 @@ async function writeInputs(dir: string): Promise<void> {
 }
 
 /** Debian's stub carries a COFF symbol table behind its sections; the release's does not. */
-async function strippedStub(): Promise<Buffer> {
-  const stub = await readFile("/usr/lib/systemd/boot/efi/linuxx64.efi.stub");
+export function strippedStub(stub: Buffer): Buffer {
   const coff = stub.readUInt32LE(0x3c) + 4;
   stub.fill(0, coff + 8, coff + 16);
   return stub;

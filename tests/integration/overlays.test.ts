@@ -10,6 +10,9 @@ import { parsePe } from "../../lib/formats/pe.ts";
 import { planAsset } from "../../lib/imager/plan.ts";
 import { scriptProgram } from "../../scripts/sample-release/carrier.ts";
 import { ensureSampleRelease } from "../../scripts/sample-release/index.ts";
+import { describeDisk } from "../fixtures/layout/disk.ts";
+import { comparableDisks } from "../fixtures/layout/expected-disk.ts";
+import { RECORDED_DISKS } from "../fixtures/layout/recorded.ts";
 import { type BootWorkshop, bootRecipe, bootWorkshop, sha256 } from "./imager-boot-fixture.ts";
 import { diskRecipe } from "./imager-disk-fixture.ts";
 
@@ -244,6 +247,12 @@ describe.each([
     );
     expect(tool("sgdisk", "-v", disk)).toContain("No problems found");
     expect((await stat(disk)).size).toBe(reference?.diskBytes);
+  });
+
+  it("is as recorded in every field, but for where the board's files are", async () => {
+    const ours = await describeDisk(disk, SECTOR, shop.dir);
+    const { expected, actual } = comparableDisks(RECORDED_DISKS[key] ?? { partitions: [] }, ours);
+    expect(actual).toEqual(expected);
   });
 
   it("has the board's files at the top of the EFI system partition, beside GRUB", async () => {

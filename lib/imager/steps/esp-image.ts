@@ -15,6 +15,7 @@ export interface EspFile {
 export interface IsoEsp {
   sdBoot: EspFile;
   uki: EspFile;
+  /** Entries of folders get the order of this list. */
   others: EspFile[];
   /** Path that gets the read-only attribute. */
   readOnly: string;
@@ -30,20 +31,14 @@ export async function writeIsoEsp(esp: IsoEsp, ctx: StepContext): Promise<string
   const options = { env: EPOCH_ENVIRONMENT, signal: ctx.signal };
   const perCluster = String(espSectorsPerCluster(sizeBytes));
   await ctx.run("mkfs.vfat", ["-F", "32", "-n", "EFI", "--invariant", "-s", perCluster, image], options);
-  const files = [esp.sdBoot, esp.uki, ...esp.others];
-  await ctx.run(
-    "mmd",
-    [
-      "-i",
-      image,
-      ...parentFolders(files.map(({ path }) => path))
-        .sort()
-        .map((path) => `::/${path}`),
-    ],
-    options,
-  );
-  for (const { path, source } of files)
+  const made = new Set<string>();
+  for (const { path, source } of [esp.uki, esp.sdBoot, ...esp.others]) {
+    const missing = parentFolders([path]).filter((folder) => !made.has(folder));
+    if (missing.length > 0)
+      await ctx.run("mmd", ["-i", image, ...missing.map((folder) => `::/${folder}`)], options);
+    for (const folder of missing) made.add(folder);
     await ctx.run("mcopy", ["-i", image, "-Q", source, `::/${path}`], options);
+  }
   await ctx.run("mattrib", ["-i", image, "+r", `::/${esp.readOnly}`], options);
   return image;
 }

@@ -38,9 +38,11 @@ export const isoStep: StepFunction = async (params, needs, ctx) => {
     const loader = variant === "uefi" ? needs : needs.slice(3);
     const name = EFI_FALLBACK[choiceParam(params, "arch", ARCHES)];
     const files = await systemdBootFiles(version, name, textParam(params, "enroll"), loader, ctx);
-    if (params.keys === true) files.others.push(...enrollmentFiles(need(loader, 2).path));
-    esp = await writeIsoEsp({ ...files, readOnly: RANDOM_SEED }, ctx);
-    grafts.push(files.sdBoot, files.uki, ...files.others);
+    const { sdBoot, uki, config, seed } = files;
+    const keys = params.keys === true ? enrollmentFiles(need(loader, 2).path) : NO_KEYS;
+    const others = [...keys.certificate, seed, ...keys.databases, config];
+    esp = await writeIsoEsp({ sdBoot, uki, others, readOnly: RANDOM_SEED }, ctx);
+    grafts.push(sdBoot, uki, config, seed, ...keys.certificate, ...keys.databases);
   }
   const out = join(ctx.dir, "image.iso");
   const forBios = variant === "hybrid" || (variant === "grub" && params.arch === "amd64");
@@ -91,7 +93,7 @@ async function systemdBootFiles(
   enroll: string,
   needs: Product[],
   ctx: StepContext,
-): Promise<{ sdBoot: EspFile; uki: EspFile; others: EspFile[] }> {
+): Promise<{ sdBoot: EspFile; uki: EspFile; config: EspFile; seed: EspFile }> {
   const config = join(ctx.dir, "loader.conf");
   await writeFile(config, loaderConf(enroll));
   const seed = join(ctx.dir, "random-seed");
@@ -99,21 +101,25 @@ async function systemdBootFiles(
   return {
     sdBoot: { path: `EFI/BOOT/${fallback}`, source: need(needs, 0).path },
     uki: { path: `EFI/Linux/Talos-${version}.efi`, source: need(needs, 1).path },
-    others: [
-      { path: "loader/loader.conf", source: config },
-      { path: RANDOM_SEED, source: seed },
-    ],
+    config: { path: "loader/loader.conf", source: config },
+    seed: { path: RANDOM_SEED, source: seed },
   };
 }
 
 /** Keys where systemd-boot looks for them, and the certificate for people who enroll by hand. */
-const enrollmentFiles = (folder: string): EspFile[] => [
-  { path: "EFI/keys/uki-signing-cert.der", source: join(folder, SIGNING_CERTIFICATE) },
-  ...SECURE_BOOT_VARIABLES.map((name) => ({
+const enrollmentFiles = (folder: string): EnrollmentFiles => ({
+  certificate: [{ path: "EFI/keys/uki-signing-cert.der", source: join(folder, SIGNING_CERTIFICATE) }],
+  databases: SECURE_BOOT_VARIABLES.map((name) => ({
     path: `loader/keys/auto/${name}.auth`,
     source: join(folder, `${name}.auth`),
   })),
-];
+});
+
+interface EnrollmentFiles {
+  certificate: EspFile[];
+  databases: EspFile[];
+}
+const NO_KEYS: EnrollmentFiles = { certificate: [], databases: [] };
 
 /** One weight per stored file, falling in the order of the list; grafted folders are listed file by file. */
 async function writeWeights(grafts: EspFile[], ctx: StepContext): Promise<string> {
