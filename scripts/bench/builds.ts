@@ -1,6 +1,6 @@
-/** Times builds: each asset with nothing there, with source files there, and with all parts of another schematic there. */
+/** Times builds of every kind of file: each asset with nothing there, with source files there, and with all parts of another schematic there. */
 import { postSchematic } from "../demo/client.ts";
-import { type BenchFactory, VERSION, type Warmth } from "./factory.ts";
+import { type BenchFactory, KERNELS, VERSION, type Warmth } from "./factory.ts";
 import { cpuSeconds, peakMegabytes, resetPeak, untilIdle, watchTools } from "./processes.ts";
 
 const EXTENSIONS = ["drbd", "iscsi-tools", "qemu-guest-agent"];
@@ -9,6 +9,10 @@ export interface BuildCase {
   name: string;
   /** Last segment of the asset's address. */
   path: string;
+  /** Board of the schematic. */
+  board?: { image: string; name: string };
+  /** Files that belong to a release, not to a schematic, are built once: each run takes another of these. */
+  oneOf?: readonly { version: string; path: string }[];
   /** Seconds of build time; missing where there is none. */
   targets: Partial<Record<Warmth, number>>;
   /** The same on the padded sample. */
@@ -16,19 +20,35 @@ export interface BuildCase {
 }
 
 export const BUILD_CASES: readonly BuildCase[] = [
+  { name: "kernel", path: "kernel-amd64", oneOf: KERNELS, targets: {} },
+  { name: "cmdline", path: "cmdline-metal-amd64", targets: {} },
   { name: "initramfs", path: "initramfs-amd64.xz", targets: { cold: 1.1, warm: 0.2 } },
   { name: "uki", path: "metal-amd64-uki.efi", targets: { cold: 1.5, warm: 0.3 } },
+  { name: "secureboot-uki", path: "metal-amd64-secureboot-uki.efi", targets: {} },
   {
     name: "iso",
     path: "metal-amd64.iso",
     targets: { cold: 3, warm: 1 },
     paddedTargets: { warm: 3 },
   },
+  { name: "secureboot-iso", path: "metal-amd64-secureboot.iso", targets: {} },
   { name: "raw", path: "metal-amd64.raw", targets: {} },
   { name: "raw.zst", path: "metal-amd64.raw.zst", targets: { cold: 4, warm: 1.5 } },
   { name: "raw.xz", path: "metal-amd64.raw.xz", targets: { cold: 4, warm: 1.5 } },
+  { name: "raw.gz", path: "akamai-amd64.raw.gz", targets: {} },
+  { name: "secureboot-raw.zst", path: "metal-amd64-secureboot.raw.zst", targets: {} },
   { name: "qcow2", path: "metal-amd64.qcow2", targets: { cold: 2 } },
+  { name: "vhd", path: "azure-amd64.vhd", targets: {} },
+  { name: "ova", path: "vmware-amd64.ova", targets: {} },
+  { name: "gcp", path: "gcp-amd64.raw.tar.gz", targets: {} },
   { name: "installer", path: "installer-amd64.tar", targets: { cold: 3, warm: 1 } },
+  { name: "secureboot-installer", path: "installer-amd64-secureboot.tar", targets: {} },
+  {
+    name: "board",
+    path: "metal-arm64.raw.zst",
+    board: { image: "siderolabs/sbc-raspberrypi", name: "rpi_generic" },
+    targets: {},
+  },
 ];
 
 export interface StepTime {
@@ -67,17 +87,19 @@ let serial = 0;
 /** Builds the asset once, for a schematic that nobody asked for before. Throws with the factory's words when it fails. */
 export async function measureBuild(
   factory: BenchFactory,
-  { path }: BuildCase,
+  build: BuildCase,
   warmth: Warmth,
+  run: number,
 ): Promise<BuildRun> {
-  const id = await newSchematic(factory.url);
+  const { version, path } = build.oneOf?.[run] ?? { version: VERSION, path: build.path };
+  const id = await newSchematic(factory.url, build);
   await factory.cool(warmth);
   resetPeak(factory.worker);
   const before = cpuSeconds(factory.worker);
   const tools = watchTools(factory.worker);
   const started = performance.now();
   // One byte is enough to wait for the whole file.
-  const reply = await fetch(`${factory.url}/image/${id}/${VERSION}/${path}`, {
+  const reply = await fetch(`${factory.url}/image/${id}/${version}/${path}`, {
     headers: { Range: "bytes=0-0" },
   });
   const waited = (performance.now() - started) / 1000;
@@ -87,31 +109,34 @@ export async function measureBuild(
   const after = cpuSeconds(factory.worker);
   const view = await buildOf(factory.url, id);
   return {
-    seconds: (Date.parse(view.finishedAt) - Date.parse(view.startedAt)) / 1000,
+    seconds: view === null ? waited : (Date.parse(view.finishedAt) - Date.parse(view.startedAt)) / 1000,
     waited,
     workerCpu: after.own - before.own,
     toolsCpu: after.children - before.children,
     workerMb: peakMegabytes(factory.worker),
     toolsMb: tools.stop(),
-    sizeBytes: view.asset?.sizeBytes ?? 0,
-    steps: view.timings.map(({ title, ms, cached }) => ({ title, ms, cached })),
+    sizeBytes: view?.asset?.sizeBytes ?? Number(reply.headers.get("content-range")?.split("/")[1]),
+    steps: (view?.timings ?? []).map(({ title, ms, cached }) => ({ title, ms, cached })),
   };
 }
 
 /** Differs from all others in one kernel argument. */
-function newSchematic(url: string): Promise<string> {
+function newSchematic(url: string, { board }: BuildCase): Promise<string> {
   serial += 1;
+  const overlay = board === undefined ? "" : `overlay:\n  image: ${board.image}\n  name: ${board.name}\n`;
   const extensions = EXTENSIONS.map((name) => `      - siderolabs/${name}\n`).join("");
   return postSchematic(
     url,
-    `customization:\n  extraKernelArgs:\n    - bench=${process.pid}-${serial}\n  systemExtensions:\n    officialExtensions:\n${extensions}`,
+    `${overlay}customization:\n  extraKernelArgs:\n    - bench=${process.pid}-${serial}\n  systemExtensions:\n    officialExtensions:\n${extensions}`,
   );
 }
 
-async function buildOf(url: string, schematic: string): Promise<BuildView> {
+/** Null for what is answered without a build, as a command line is. */
+async function buildOf(url: string, schematic: string): Promise<BuildView | null> {
   const reply = await fetch(`${url}/api/v1/builds?schematic=${schematic}&limit=1`);
   const { builds }: { builds: BuildView[] } = await reply.json();
   const [build] = builds;
-  if (build?.state !== "ready") throw new Error(`the build is ${build?.state}: ${build?.error?.message}`);
+  if (build === undefined) return null;
+  if (build.state !== "ready") throw new Error(`the build is ${build.state}: ${build.error?.message}`);
   return build;
 }

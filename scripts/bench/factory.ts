@@ -9,6 +9,10 @@ import { startFactory } from "../supervisor/factory.ts";
 import { untilIdle } from "./processes.ts";
 
 export const VERSION = "v1.13.2";
+/** Every kernel of the sample. */
+export const KERNELS = ["v1.9.5", "v1.10.7", "v1.12.4", VERSION, "v1.14.0-beta.1"].flatMap((version) =>
+  ["amd64", "arm64"].map((arch) => ({ version, path: `kernel-${arch}` })),
+);
 
 /** What a build may find: nothing at all, only files of the source images, or also the parts of other builds. */
 export type Warmth = "first" | "cold" | "warm";
