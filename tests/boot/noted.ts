@@ -32,7 +32,7 @@ function guestWords({ markers }: BootResult): string {
   const real = markers.extensions.filter(({ name }) => name !== "schematic" && name !== "modules.dep");
   const facts = [
     `${markers.version} ${markers.machine}`,
-    `schematic ${markers.schematic?.slice(0, 8)}`,
+    `schematic ${markers.schematic?.slice(0, 8) ?? "none"}`,
     `${real.length} extensions`,
     markers.bootMode === "uefi" ? `secure boot ${markers.secureBoot}` : null,
     markers.metaDisk === null ? null : `META ${JSON.stringify(markers.metaDisk)}`,
