@@ -1,6 +1,8 @@
 /** manifest.yaml of a system extension, and extensions.yaml that lists them in the initramfs. */
 import { parseDocument, stringify } from "yaml";
 import { z } from "zod";
+import type { OptionValue } from "../domain/schematic-types.ts";
+import { emitDocument } from "../domain/yaml/emit.ts";
 import { invalidInput } from "../errors/app-error.ts";
 
 const text = z
@@ -64,13 +66,22 @@ export function parseExtensionManifest(source: string): ExtensionMetadata {
 export const extensionManifest = (metadata: ExtensionMetadata): string =>
   stringify({ version: SUPPORTED, metadata: orderedMetadata(metadata) }, YAML_STYLE);
 
+/** Column beyond which lines of extensions.yaml are folded. */
+const FOLD_AT = 80;
+
 /** Text of extensions.yaml for the layers, lowest first. Scalars are quoted wherever any YAML version could misread them. */
 export function extensionsYaml(layers: { image: string; metadata: ExtensionMetadata }[]): string {
-  const document = {
-    layers: layers.map(({ image, metadata }) => ({ image, metadata: orderedMetadata(metadata) })),
-  };
-  return stringify(document, YAML_STYLE);
+  const rows = layers.map(({ image, metadata }) => mapOf({ image, metadata: orderedMetadata(metadata) }));
+  return emitDocument(new Map([["layers", rows]]), FOLD_AT);
 }
+
+const mapOf = (record: object): Map<OptionValue, OptionValue> =>
+  new Map(
+    Object.entries(record).map(([key, value]) => [
+      key,
+      typeof value === "object" ? mapOf(value) : String(value),
+    ]),
+  );
 
 function orderedMetadata(metadata: ExtensionMetadata): ExtensionMetadata {
   const { name, version, author, description, compatibility, extraInfo } = metadata;

@@ -14,7 +14,7 @@ export const OP_VERSIONS = {
   "embedded-config": 2,
   "stock-modules": 1,
   "module-index": 2,
-  initramfs: 1,
+  initramfs: 2,
   uki: 1,
   // SecureBoot
   "bank-digests": 1,

@@ -208,6 +208,7 @@ async function writeInputs(dir: string): Promise<void> {
       [`${modules}/${KERNEL_RELEASE}/kernel/net/user.ko`]: kernelModule("user"),
       [`${modules}/${KERNEL_RELEASE}/modules.order`]: "kernel/crypto/base.ko\nkernel/net/user.ko\n",
       [`${modules}/${KERNEL_RELEASE}/modules.builtin`]: "",
+      [`${modules}/${KERNEL_RELEASE}/modules.builtin.modinfo`]: "unix.license=GPL\0unix.file=net/unix/unix\0",
     });
   }
   await tool(

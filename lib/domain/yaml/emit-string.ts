@@ -70,7 +70,7 @@ function writeSingle(writer: TextWriter, text: string, column: number): void {
     },
     (run) => {
       if (broke) writer.indent(column);
-      writer.content(run.replaceAll("'", "''"));
+      writer.foldable(run.replaceAll("'", "''"), column);
       broke = false;
     },
   );
@@ -108,7 +108,8 @@ export function writeString(writer: TextWriter, text: string, column: number): v
   else if (style === "single") writeSingle(writer, text, column);
   else {
     writer.separate();
-    writer.content(style === "double" ? doubleQuoted(text) : text);
+    if (style === "double") writer.content(doubleQuoted(text));
+    else writer.foldable(text, column);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Writes values as block style YAML: four columns per level, no folding, maps in the order of their entries. */
+/** Writes values as block style YAML: four columns per level, folded only when asked, maps in the order of their entries. */
 import type { OptionValue } from "../schematic-types.ts";
 import { INDENT, isSimpleKey, writeString } from "./emit-string.ts";
 import { TextWriter } from "./text-writer.ts";
@@ -83,11 +83,11 @@ function writeMap(writer: TextWriter, map: Map<OptionValue, OptionValue>, column
 }
 
 /**
- * Text of a document whose root is a map with at least one entry, closed by one line break.
- * Errors: too_large beyond 8 MiB.
+ * Text of a document whose root is a map with at least one entry, closed by one line break. Long texts are folded
+ * beyond the column `foldAt`, if any. Errors: too_large beyond 8 MiB.
  */
-export function emitDocument(root: Map<OptionValue, OptionValue>): string {
-  const writer = new TextWriter();
+export function emitDocument(root: Map<OptionValue, OptionValue>, foldAt?: number): string {
+  const writer = new TextWriter(foldAt);
   writeMap(writer, root, 0);
   return writer.finish();
 }

@@ -11,6 +11,9 @@ export class TextWriter {
   /** True while the line holds nothing but indentation and signs such as "- ". */
   private atContentStart = true;
 
+  /** Texts without quotes or in single ones go on in the next line at the first single space beyond this column. */
+  constructor(private readonly foldAt = Number.POSITIVE_INFINITY) {}
+
   private put(text: string): void {
     this.length += text.length;
     if (this.length > MAX_CANONICAL_CHARACTERS) {
@@ -60,6 +63,19 @@ export class TextWriter {
     this.put(text);
     this.spaced = false;
     this.atContentStart = false;
+  }
+
+  /** Writes content whose lines may be folded; those after the first begin at `column`. */
+  foldable(text: string, column: number): void {
+    let from = 0;
+    for (let at = text.indexOf(" ", 1); at > 0; at = text.indexOf(" ", at + 1)) {
+      const single = text[at - 1] !== " " && text[at + 1] !== " " && at + 1 < text.length;
+      if (!single || this.column + at - from <= this.foldAt) continue;
+      this.content(text.slice(from, at));
+      this.indent(column);
+      from = at + 1;
+    }
+    this.content(text.slice(from));
   }
 
   /** Writes part of a line of a literal block, after which any node may follow at the same column. */
