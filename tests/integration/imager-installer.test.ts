@@ -13,7 +13,9 @@ import { packFile } from "../../lib/imager/pack/pack-file.ts";
 import { planAsset, planInstallerManifest } from "../../lib/imager/plan.ts";
 import { readLayerPart } from "../../lib/imager/steps/layer-part.ts";
 import { overlayLayerStep } from "../../lib/imager/steps/overlay-layer.ts";
+import { scriptProgram } from "../../scripts/sample-release/carrier.ts";
 import { makeLayer } from "../fixtures/fake-image.ts";
+import { testKeys } from "../fixtures/secure-boot.ts";
 import { vectorFile } from "../fixtures/vector-files.ts";
 import {
   type BootWorkshop,
@@ -38,7 +40,12 @@ interface Member {
 }
 interface Recorded {
   tar: Member[];
-  config: { config: { Entrypoint: string[]; Env: string[]; WorkingDir: string } };
+  config: {
+    created: string;
+    history: unknown[];
+    rootfs: { type: string; diff_ids: string[] };
+    config: Record<string, unknown>;
+  };
   layers: Member[][];
   layerGzipHeader: string[];
 }
@@ -46,9 +53,10 @@ interface Recorded {
 const digestOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 const pinned = (repository: string) => ({ repository, digest: `sha256:${"b".repeat(64)}` });
 
+const signer = await testKeys();
 let shop: BootWorkshop;
 beforeAll(async () => {
-  shop = await bootWorkshop();
+  shop = await bootWorkshop(signer.keys);
   await addBase("installer-base", 1);
   await addBase("installer", 2);
   await addBase("old-installer", 3);
@@ -125,25 +133,84 @@ async function archive(changed: Recipe) {
 
 const anonymous = (name: string) => name.replace(/[0-9a-f]{64}/, "{DIGEST}");
 
-describe.each(["v1.9.5", "v1.13.0"])("installer of %s", (version) => {
-  const recorded = vectorFile<{ installer: Record<string, Recorded> }>("layout.json").installer[
-    `${version} installer-amd64.tar`
-  ];
+const recordedInstallers = vectorFile<{ installer: Record<string, Recorded> }>("layout.json").installer;
 
-  it("is put together as recorded, but for readable boot files", async () => {
-    const { members, manifest, config, content } = await archive(recipe(version));
-    const shape = ({ size: _, text: __, name, ...rest }: Member) => ({ ...rest, name: anonymous(name) });
-    expect(members.map(({ member }) => shape(member))).toEqual(recorded?.tar.map(shape));
-    expect(manifest.RepoTags).toEqual(JSON.parse(recorded?.tar.at(-1)?.text ?? "")[0].RepoTags);
-    expect(Object.keys(config)).toEqual(Object.keys(recorded?.config ?? {}));
-    const { Entrypoint, Env, WorkingDir } = recorded?.config.config ?? {};
-    expect(config.config).toMatchObject({ Entrypoint, Env, WorkingDir });
-    const layer = content(manifest.Layers.at(-1));
-    expect(layer.subarray(0, 10).toString("hex")).toBe(recorded?.layerGzipHeader[1]);
-    const files = (await membersOf(gunzipSync(layer))).map(({ member }) => shape(member));
-    expect(files).toEqual(recorded?.layers[1]?.map((file) => ({ ...shape(file), mode: "0o644" })));
+/** What the name of an entry asks for: "v1.13.0 installer-arm64.tar overlay rpi_generic". */
+async function recordedRecipe(name: string, recorded: Recorded): Promise<Recipe> {
+  const [version = "", file = "", , board] = name.split(" ");
+  const secureboot = file.includes("secureboot");
+  const arch = file.includes("arm64") ? "arm64" : "amd64";
+  const platform = file.startsWith("installer") ? "metal" : (file.split("-")[0] ?? "");
+  const { profile } = bootRecipe("installer");
+  return recipe(version, {
+    profile: { ...profile, arch, platform, secureboot },
+    ...(secureboot ? { signing: signer.keys.identity } : {}),
+    ...(board === undefined ? {} : { overlay: await addBoard(board, recorded.layers[2] ?? []) }),
   });
+}
 
+/** An overlay with the recorded files, whose program knows no argument. */
+async function addBoard(name: string, files: Member[]): Promise<Recipe["overlay"]> {
+  const here = process.arch === "arm64" ? "arm64" : "amd64";
+  const answer =
+    "cat > /dev/null; echo 'name: x'; echo 'kernelArgs: []'; echo 'partitionOptions: {offset: 0}'";
+  const program = `installers/${name}`;
+  await shop.addExtension(name, {
+    [program]: scriptProgram(here, await readFile("/bin/busybox"), name, answer),
+    ...Object.fromEntries(
+      files
+        .filter((file) => file.type === "file" && file.name.startsWith("overlay/artifacts/"))
+        .map((file) => [file.name.slice("overlay/".length), Buffer.alloc(file.size)]),
+    ),
+  });
+  await tool("chmod", "755", join(shop.dir, "extensions", name, program));
+  const entry = { name, image: `siderolabs/${name}`, ref: name, digest: `sha256:${name}` };
+  return { entry, options: { configTxtAppend: "a=1" } };
+}
+
+/** Sizes of inputs, of what is made of them and of what is signed; modes of boot files (docs/compat.md, I1). */
+const comparable = ({ size, text, name, ...rest }: Member) => ({
+  ...rest,
+  name: anonymous(name),
+  ...(name.startsWith("usr/install/") ? { mode: "0o644" } : {}),
+  ...(/^overlay\/(artifacts|extra)/.test(name) ? { size } : {}),
+  ...(text === undefined || name === "manifest.json" ? {} : { text }),
+});
+
+it("installers come in six recorded forms", () => {
+  expect(Object.keys(recordedInstallers)).toHaveLength(6);
+});
+
+it.each(Object.entries(recordedInstallers))("%s is put together as recorded", async (name, recorded) => {
+  const { members, manifest, config, content } = await archive(await recordedRecipe(name, recorded));
+  expect(members.map(({ member }) => comparable(member))).toEqual(recorded.tar.map(comparable));
+  expect(Object.keys(manifest)).toEqual(Object.keys(JSON.parse(recorded.tar.at(-1)?.text ?? "")[0]));
+  expect(manifest.RepoTags).toEqual(JSON.parse(recorded.tar.at(-1)?.text ?? "")[0].RepoTags);
+  // Labels say more here (I4), and the time is fixed (I3).
+  const { created, rootfs, config: own, ...facts } = recorded.config;
+  const { Labels, ...settings } = config.config;
+  const { Labels: _known, ...wanted } = own;
+  expect(settings).toEqual(wanted);
+  expect(Labels).toMatchObject({ "org.opencontainers.image.title": "installer" });
+  expect(Object.keys(config)).toEqual(Object.keys(recorded.config));
+  expect(config).toMatchObject({ ...facts, created: "2019-06-01T21:34:52Z" });
+  expect([config.rootfs.type, config.rootfs.diff_ids.length]).toEqual([rootfs.type, rootfs.diff_ids.length]);
+  expect(created).not.toBe(config.created);
+  // The first layer is the base's own.
+  expect(manifest.Layers).toHaveLength(recorded.layers.length);
+  for (const [index, layer] of recorded.layers.entries()) {
+    if (index === 0) continue;
+    const bytes = content(manifest.Layers[index]);
+    expect(bytes.subarray(0, 10).toString("hex")).toBe(recorded.layerGzipHeader[index]);
+    const files = await membersOf(gunzipSync(bytes));
+    const seen = files.map(({ member, content: inside }) =>
+      comparable(member.name.endsWith("extra-options") ? { ...member, text: inside.toString() } : member),
+    );
+    expect(seen).toEqual(layer.map(comparable));
+  }
+});
+
+describe.each(["v1.9.5", "v1.13.0"])("installer of %s", (version) => {
   it("says the truth about every digest", async () => {
     const { manifest, config, content } = await archive(recipe(version));
     expect(manifest.Config).toBe(`sha256:${digestOf(content(manifest.Config))}`);
