@@ -68,6 +68,7 @@ export async function createWorkerSide(options: WorkerSideOptions): Promise<Work
     attempt: {
       ...{ builds, streams, signals, producer, store, parts, idle, run, runPlan, now, keys: keys ?? null },
       fetcher: createInputFetcher({ images, cache: inputs }),
+      images,
       worker: identity.name,
       scratchDir: path.join(config.dataDir, "scratch"),
       timeoutMs: config.build.timeoutMs,

@@ -78,6 +78,7 @@ export function createSourceImages(options: SourceImagesOptions): SourceImages &
     findBlob: (repository, digest, signal) => findBlob(client, repository, digest, signal),
     holdsBlob: (digest, sizeBytes) => blobs.holds(digest, sizeBytes),
     findReferrers: (repository, digest, signal) => findReferrers(client, repository, digest, signal),
+    requireVerified: async (repository, digest, signal) => verifier?.require(repository, digest, signal),
     platformManifest,
     blob: fetchBlob,
     async extract(repository, digest, arch, dir, extractOptions = {}) {

@@ -44,6 +44,8 @@ export interface SourceImages {
   findManifest(repository: string, reference: string, signal?: AbortSignal): Promise<ResolvedManifest | null>;
   /** Digest a tag points at now; null when the tag does not exist. Signature rules are applied here. */
   resolveTag(repository: string, tag: string, signal?: AbortSignal): Promise<string | null>;
+  /** Returns when the signature rules allow using the image, at once when that is known; source_invalid when they do not. */
+  requireVerified(repository: string, digest: string, signal?: AbortSignal): Promise<void>;
   /** Manifest of one platform: an index is followed to linux/<arch>, a single manifest is taken as it is. */
   platformManifest(
     repository: string,

@@ -9,6 +9,7 @@ import { contentTypeOf } from "../domain/content-type.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { RunTool } from "../exec/run.ts";
 import type { BuildPlan, PartCache, Product, RunPlanOptions } from "../imager/types.ts";
+import type { SourceImages } from "../oci/types.ts";
 import type { EventStreams } from "../queue/event-stream.ts";
 import { EventWriter } from "../queue/event-writer.ts";
 import type { Producer } from "../queue/producer.ts";
@@ -23,6 +24,7 @@ import type { IdleWatch } from "./idle-watch.ts";
 import type { FetchInput } from "./input-fetcher.ts";
 import { moveOwn } from "./row-writing.ts";
 import { storeBlobs } from "./store-blobs.ts";
+import { requireVerifiedInputs } from "./verified-inputs.ts";
 
 export interface AttemptOptions {
   builds: BuildRepository;
@@ -36,6 +38,7 @@ export interface AttemptOptions {
   runPlan: (plan: BuildPlan, options: RunPlanOptions) => Promise<Product>;
   /** Inputs of one plan; files of the same image are fetched together. */
   fetcher: (plan: BuildPlan) => FetchInput;
+  images: Pick<SourceImages, "requireVerified">;
   /** Signs SecureBoot files; null when it is off. */
   keys?: RunPlanOptions["keys"];
   /** Name of this worker. */
@@ -118,6 +121,7 @@ async function makeAsset(options: AttemptOptions, attempt: Attempt): Promise<voi
   const { build, claim, dir, control, progress, writer, started, log } = attempt;
   const { signal } = control;
   const plan = parsePlan(build.plan);
+  await requireVerifiedInputs(options.images, plan, signal);
   const product = await options.runPlan(plan, {
     dir: path.join(dir, "work"),
     run: options.run,

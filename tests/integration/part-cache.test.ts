@@ -164,7 +164,7 @@ test("inputs: an image is read once for all its files, builds share the work, ab
   const unused = () => Promise.reject(new Error("not part of this test"));
   const images: SourceImages = {
     ...{ tags: unused, resolveTag: unused, platformManifest: unused, blob: unused },
-    ...{ findDigest: unused, findManifest: unused },
+    ...{ findDigest: unused, findManifest: unused, requireVerified: unused },
     async extract(_repository, _digest, _arch, target, options = {}) {
       extractions += 1;
       await new Promise((resolve) => setTimeout(resolve, 50));
