@@ -1,18 +1,18 @@
 /** POST /create: stores the schematic of the form and goes to its files; back to the form when something is wrong. */
+import type { Opened } from "../../lib/domain/form/form-address.ts";
 import { formProblems } from "../../lib/domain/form/form-problems.ts";
 import { formSchematic } from "../../lib/domain/form/form-schematic.ts";
-import {
-  archOf,
-  type FormState,
-  platformOf,
-  readForm,
-  settleForm,
-  writeForm,
-} from "../../lib/domain/form/form-state.ts";
+import { archOf, type FormState, platformOf } from "../../lib/domain/form/form-state.ts";
 import { canonicalSchematic } from "../../lib/domain/schematic-canonical.ts";
+import { idOfText } from "../../lib/domain/schematic-id.ts";
+import { AppError } from "../../lib/errors/app-error.ts";
 import { isAppError } from "../../lib/errors/is-app-error.ts";
+import type { Services } from "../../lib/services/contracts.ts";
 import { pageContext } from "../../lib/services/current.ts";
+import { findOpened } from "../form-offer.ts";
 import { readPost, seeOther } from "../form-request.ts";
+import { keepForm } from "./keep-form.ts";
+import { applyMove, readPostedForm, takeStaticIp } from "./posted-form.ts";
 
 /** Address of the result page for a choice. */
 function resultPath(id: string, form: FormState, expected: string): string {
@@ -26,33 +26,52 @@ function resultPath(id: string, form: FormState, expected: string): string {
   return `/schematics/${id}?${query}`;
 }
 
-/** Address of the form with this choice. */
-function formPath(form: FormState, extra: Record<string, string>): string {
-  const query = writeForm(form);
-  for (const [name, value] of Object.entries(extra)) if (value !== "") query.set(name, value);
-  return `/?${query}`;
+/** The ID of the choice when it is that of the opened schematic: then there is nothing to store. */
+function sameId(form: FormState, opened: Opened | null): string | null {
+  if (opened === null) return null;
+  try {
+    const id = idOfText(canonicalSchematic(formSchematic(form, opened.schematic)));
+    return id === opened.id ? id : null;
+  } catch (error) {
+    if (error instanceof AppError) return null;
+    throw error;
+  }
+}
+
+async function isWrong({ releases }: Services, form: FormState): Promise<boolean> {
+  const versions = (await releases.versions()).map((version) => version.replace(/^v/, ""));
+  const extensions = versions.includes(form.version) ? await releases.extensions(form.version) : null;
+  return formProblems(form, { versions, extensions }).length > 0;
 }
 
 export async function POST(request: Request): Promise<Response> {
   const fields = await readPost(request);
   if (fields instanceof Response) return fields;
-  const form = settleForm({
-    ...readForm(fields, ""),
-    embeddedConfig: fields.get("embedded-config") ?? "",
-  });
-  const { releases, schematics } = pageContext().services;
-  if (fields.get("intent") === "apply")
-    return seeOther(formPath(form, { search: fields.get("search") ?? "" }));
-  const versions = (await releases.versions()).map((version) => version.replace(/^v/, ""));
-  const extensions = versions.includes(form.version) ? await releases.extensions(form.version) : null;
-  const problems = formProblems(form, { versions, extensions });
-  const secret = problems.some((problem) => problem.field === "embedded-config");
-  if (problems.length > 0) return seeOther(formPath(form, { problem: secret ? "embedded-config" : "yes" }));
+  const { services } = pageContext();
+  const opened = await findOpened(services, fields);
+  const form = readPostedForm(fields, opened);
+  const back = async (changed: FormState, extra: Record<string, string> = {}) =>
+    seeOther(await keepForm(services, changed, opened, extra));
+  const search = { search: fields.get("search") ?? "", purpose: fields.get("purpose") ?? "" };
+  const intent = fields.get("intent");
+  const move = fields.get("move");
+  if (move !== null) return back({ ...form, extensions: applyMove(form.extensions, move) }, search);
+  if (intent === "add-ip") {
+    const { cmdline, refused } = takeStaticIp(fields, form.cmdline);
+    return back({ ...form, cmdline }, { ...search, ...refused });
+  }
+  if (intent === "apply") return back(form, search);
+  const known = sameId(form, opened);
+  const expected = fields.get("expected") ?? "";
+  if (known !== null) return seeOther(resultPath(known, form, expected));
+  if (await isWrong(services, form)) return back(form, { problem: "yes" });
   try {
-    const stored = await schematics.create(canonicalSchematic(formSchematic(form)));
-    return seeOther(resultPath(stored.id, form, fields.get("expected") ?? ""));
+    const stored = await services.schematics.create(
+      canonicalSchematic(formSchematic(form, opened?.schematic)),
+    );
+    return seeOther(resultPath(stored.id, form, expected));
   } catch (error) {
-    if (isAppError(error) && error.status < 500) return seeOther(formPath(form, { problem: "refused" }));
+    if (isAppError(error) && error.status < 500) return back(form, { problem: "refused" });
     throw error;
   }
 }

@@ -1,21 +1,30 @@
 "use client";
-/** Kernel arguments and the boot loader. */
-import { bootloaderLack, bootloaderSparesIso } from "../../lib/domain/form/availability.ts";
-import { BOOTLOADER_CHOICES } from "../../lib/domain/form/form-state.ts";
-import { quirks } from "../../lib/domain/quirks.ts";
+/** Kernel arguments: typed as one text, explained one by one, with help for a fixed address. */
+import { useMemo } from "react";
+import { argumentEffects } from "../../lib/domain/form/argument-effects.ts";
+import { splitArguments } from "../../lib/domain/form/argument-text.ts";
+import type { StaticIp } from "../../lib/domain/form/static-ip.ts";
+import { minorLine } from "../../lib/domain/versions.ts";
 import { useWords } from "../words/words-provider.tsx";
-import { Choices } from "./choices.tsx";
-import { Problems, Section } from "./section.tsx";
+import { Section } from "./section.tsx";
+import { StaticIpFields } from "./static-ip-fields.tsx";
 import type { StepProps } from "./step-props.ts";
 
-export function ArgumentStep({ form, change }: StepProps) {
+interface Props extends StepProps {
+  /** The command line without what is typed here; null while the machine is unknown. */
+  plainCmdline: string | null;
+  ip: StaticIp | null;
+}
+
+export function ArgumentStep({ form, change, plainCmdline, ip }: Props) {
   const { t } = useWords();
   return (
     <Section id="arguments" title={t("arguments.title")} group={false}>
       <input type="hidden" name="cmdline-set" value="true" />
-      <input
+      <textarea
         name="cmdline"
-        className="input font-mono text-sm"
+        rows={form.cmdline.length > 60 ? 3 : 1}
+        className="input block resize-y font-mono text-sm"
         aria-labelledby="arguments-title"
         aria-describedby="arguments-hint"
         value={form.cmdline}
@@ -25,35 +34,49 @@ export function ArgumentStep({ form, change }: StepProps) {
         spellCheck={false}
         onChange={(event) => change({ cmdline: event.target.value })}
       />
-      <p id="arguments-hint" className="text-sm text-soft">
-        {t("arguments.hint")}{" "}
-        {!quirks(form.version).unifiedInstaller && !form.secureboot && t("arguments.installer")}
-      </p>
+      {plainCmdline !== null && <Effects cmdline={form.cmdline} plainCmdline={plainCmdline} />}
+      <details>
+        <summary className="text-sm text-soft">{t("arguments.help")}</summary>
+        <div id="arguments-hint" className="mt-2 space-y-1 text-sm text-soft">
+          <p>{t("arguments.hint")}</p>
+          <p>{t("arguments.quotes", { example: "'dyndbg=module zfs +p'" })}</p>
+          <p>
+            <a
+              className="link"
+              href={`https://docs.siderolabs.com/talos/v${minorLine(form.version)}/reference/kernel/`}
+            >
+              {t("arguments.reference")}
+            </a>
+          </p>
+        </div>
+      </details>
+      <StaticIpFields initial={ip} cmdline={form.cmdline} onAdd={(cmdline) => change({ cmdline })} />
     </Section>
   );
 }
 
-export function BootloaderStep({ form, change, problems }: StepProps) {
+/** Each argument with what it does to the defaults. */
+function Effects({ cmdline, plainCmdline }: { cmdline: string; plainCmdline: string }) {
   const { t } = useWords();
-  const choices = BOOTLOADER_CHOICES.map((value) => ({
-    value,
-    label: t(`bootloader.${value}`),
-    hint: t(`bootloader.${value}.hint`),
-    lack: bootloaderLack(form, value),
-  }));
+  const notes = useMemo(
+    () => argumentEffects(plainCmdline, splitArguments(cmdline)),
+    [cmdline, plainCmdline],
+  );
+  if (notes.length === 0) return null;
   return (
-    <Section id="bootloader" title={t("bootloader.title")}>
-      <Choices
-        name="bootloader"
-        choices={choices}
-        value={form.bootloader}
-        onChange={(bootloader) => change({ bootloader })}
-        columns="sm:grid-cols-2"
-      />
-      {form.bootloader !== "auto" && bootloaderSparesIso(form.version) && (
-        <p className="text-sm text-soft">{t("bootloader.disks-only")}</p>
-      )}
-      <Problems id="bootloader-problem" problems={problems("bootloader")} version={form.version} />
-    </Section>
+    <ul className="space-y-1 text-sm">
+      {notes.map(({ argument, effect, defaults }, index) => {
+        const odd = effect === "repeated" || effect === "removes-nothing" || effect === "already-there";
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: arguments may repeat and never move
+          <li key={index} className="flex flex-wrap gap-x-3">
+            <code className="break-all font-mono text-xs leading-5">{argument === "" ? "''" : argument}</code>
+            <span className={`text-xs leading-5 ${odd ? "text-warn" : "text-soft"}`}>
+              {t(`effect.${effect}`, { defaults: defaults.join(" ") })}
+            </span>
+          </li>
+        );
+      })}
+    </ul>
   );
 }

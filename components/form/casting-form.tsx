@@ -1,79 +1,75 @@
 "use client";
 /** The form as one page: choices on the left, what they give on the right. Works as a plain form without scripts. */
-import { useEffect, useMemo, useRef, useState } from "react";
-import { type FormField, formProblems } from "../../lib/domain/form/form-problems.ts";
-import { type FormState, settleForm, writeForm } from "../../lib/domain/form/form-state.ts";
+import { type FormEvent, useMemo, useRef, useState } from "react";
+import type { ExtensionHistory } from "../../lib/domain/form/extension-history.ts";
+import type { Opened } from "../../lib/domain/form/form-address.ts";
+import { type FormField, type FormProblem, formProblems } from "../../lib/domain/form/form-problems.ts";
+import type { FormState } from "../../lib/domain/form/form-state.ts";
+import { formWarnings } from "../../lib/domain/form/form-warnings.ts";
 import { previewForm } from "../../lib/domain/form/preview.ts";
+import type { StaticIp } from "../../lib/domain/form/static-ip.ts";
 import type { CatalogExtension } from "../../lib/domain/release.ts";
 import { shortId } from "../ui/id-mark.tsx";
 import { useWords } from "../words/words-provider.tsx";
 import { ArchStep } from "./arch-step.tsx";
-import { ArgumentStep, BootloaderStep } from "./argument-step.tsx";
+import { ArgumentStep } from "./argument-step.tsx";
+import { BoardOptionStep } from "./board-option-step.tsx";
+import { BootStep } from "./boot-step.tsx";
 import { Casting } from "./casting.tsx";
 import { CastingBar } from "./casting-bar.tsx";
+import { ConfigStep } from "./config-step.tsx";
 import { ExtensionStep } from "./extension-step.tsx";
 import { MachineStep } from "./machine-step.tsx";
-import { MoreStep } from "./more-step.tsx";
+import { MetaStep } from "./meta-step.tsx";
 import type { OfferedVersion } from "./step-props.ts";
+import { useAddress } from "./use-address.ts";
+import { useAnnouncement } from "./use-announcement.ts";
 import { useCatalog } from "./use-catalog.ts";
 import { VersionStep } from "./version-step.tsx";
 
 interface Props {
   initial: FormState;
+  /** The stored schematic the form was opened from. */
+  opened: Opened | null;
   versions: OfferedVersion[];
   /** Of the initial version; null when it is not offered or the source is away. */
   extensions: CatalogExtension[] | null;
-  search: string;
-  /** True: an embedded configuration was refused and could not be kept. */
-  lostSecret: boolean;
+  /** Of all offered versions. */
+  histories: ExtensionHistory[];
+  search: { words: string; purpose: string };
+  /** Usual size in bytes of a file, by "<version>/<file>", of those built here before. */
+  usualSizes: Record<string, number>;
+  /** Fields of the static address that were sent and could not be used. */
+  ip: StaticIp | null;
 }
 
-/** Keeps the address in step with the form, so that it can be shared and reloaded. */
-function useAddress(form: FormState): void {
-  const first = useRef(true);
-  useEffect(() => {
-    if (first.current) {
-      first.current = false;
-      return;
-    }
-    const timer = setTimeout(
-      () => window.history.replaceState(null, "", `/?${writeForm(settleForm(form))}`),
-      150,
-    );
-    return () => clearTimeout(timer);
-  }, [form]);
+/** Leads to what has to be mended first: opens what hides it, and moves the focus there. */
+function showProblem({ field }: FormProblem): void {
+  const place = document.getElementById(`${field}-problem`);
+  place?.closest("details")?.setAttribute("open", "");
+  place?.scrollIntoView({ block: "center" });
+  place?.focus({ preventScroll: true });
 }
 
-const ANNOUNCE_MS = 900;
-
-/** What has become of the choice, said once things are quiet. */
-function useAnnouncement(text: string): string {
-  const [said, setSaid] = useState("");
-  const first = useRef(true);
-  useEffect(() => {
-    if (first.current) {
-      first.current = false;
-      return;
-    }
-    const timer = setTimeout(() => setSaid(text), ANNOUNCE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return said;
-}
-
-export function CastingForm({ initial, versions, extensions, search, lostSecret }: Props) {
+export function CastingForm(props: Props) {
+  const { initial, opened, versions, extensions, histories, search, usualSizes, ip } = props;
   const { t } = useWords();
   const [form, setForm] = useState(initial);
   const start = useRef({ version: initial.version, extensions }).current;
   const offered = versions.find((item) => item.version === form.version);
   const catalog = useCatalog(form.version, offered !== undefined, start);
-  const preview = useMemo(() => previewForm(form), [form]);
+  const preview = useMemo(() => previewForm(form, opened?.schematic ?? null), [form, opened]);
   const ready = catalog.state === "ready" ? catalog.extensions : null;
-  const problems = useMemo(
-    () => formProblems(form, { versions: versions.map((item) => item.version), extensions: ready }),
-    [form, versions, ready],
+  const offer = useMemo(
+    () => ({
+      versions: versions.map((item) => item.version),
+      firstWith: new Map(histories.map(({ name, first }) => [name, first])),
+    }),
+    [versions, histories],
   );
-  useAddress(form);
+  const problems = useMemo(() => formProblems(form, { ...offer, extensions: ready }), [form, offer, ready]);
+  const warnings = useMemo(() => formWarnings(form, ready), [form, ready]);
+  useAddress(form, opened);
   const said = useAnnouncement(
     preview.id === null
       ? t("casting.said.none")
@@ -84,37 +80,44 @@ export function CastingForm({ initial, versions, extensions, search, lostSecret 
     change: (part: Partial<FormState>) => setForm((before) => ({ ...before, ...part })),
     problems: (field: FormField) => problems.filter((problem) => problem.field === field),
   };
+  /** What exists already may be opened for any version, whatever that version lacks. */
+  const unchanged = opened !== null && preview.id === opened.id;
+  const submit = (event: FormEvent) => {
+    const wrong = problems[0];
+    if (!wrong || unchanged) return;
+    event.preventDefault();
+    showProblem(wrong);
+  };
   return (
     <form
       method="post"
       action="/create"
       autoComplete="off"
       className="grid gap-x-12 lg:grid-cols-[minmax(0,1fr)_23rem] xl:grid-cols-[minmax(0,1fr)_27rem]"
-      onSubmit={(event) => {
-        const wrong = problems[0];
-        if (!wrong) return;
-        event.preventDefault();
-        const place = document.getElementById(`${wrong.field}-problem`);
-        place?.closest("details")?.setAttribute("open", "");
-        place?.scrollIntoView({ block: "center" });
-      }}
+      onSubmit={submit}
     >
       <input type="hidden" name="expected" value={preview.id ?? ""} />
+      {opened !== null && <input type="hidden" name="from" value={opened.id} />}
       <div className="min-w-0">
         <MachineStep {...step} />
         <VersionStep {...step} versions={versions} />
         <ArchStep {...step} />
-        <ExtensionStep {...step} catalog={catalog} initialSearch={search} />
-        <ArgumentStep {...step} />
-        <BootloaderStep {...step} />
-        <MoreStep {...step} lostSecret={lostSecret} />
+        <ExtensionStep {...step} catalog={catalog} histories={histories} initialSearch={search} />
+        <ArgumentStep {...step} plainCmdline={preview.plainCmdline} ip={ip} />
+        {form.target === "sbc" && <BoardOptionStep {...step} />}
+        <BootStep {...step} />
+        <MetaStep {...step} />
+        <ConfigStep {...step} />
       </div>
       <CastingBar summary={preview.file} problemCount={problems.length}>
         <Casting
           form={form}
           preview={preview}
+          opened={opened}
+          warnings={warnings}
           sample={offered?.sample ?? false}
-          problemCount={problems.length}
+          problemCount={unchanged ? 0 : problems.length}
+          usualBytes={usualSizes[`v${form.version}/${preview.file}`] ?? null}
         />
       </CastingBar>
       <p className="sr-only" aria-live="polite">

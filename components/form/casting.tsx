@@ -1,9 +1,11 @@
 "use client";
-/** What will come out of the form: file, ID, contents, command line, schematic. */
+/** What will come out of the form: file, ID, what is unusual, what changes, command line, schematic. */
 import { Fragment } from "react";
 import { findBoard } from "../../lib/domain/boards.ts";
-import { splitArguments } from "../../lib/domain/form/form-schematic.ts";
-import { archOf, type FormState } from "../../lib/domain/form/form-state.ts";
+import { splitArguments } from "../../lib/domain/form/argument-text.ts";
+import type { Opened } from "../../lib/domain/form/form-address.ts";
+import { archOf, type FormState, OTHER_BOARD } from "../../lib/domain/form/form-state.ts";
+import type { FormWarning } from "../../lib/domain/form/form-warnings.ts";
 import type { Preview } from "../../lib/domain/form/preview.ts";
 import { findPlatform } from "../../lib/domain/platforms.ts";
 import { Badge } from "../ui/badge.tsx";
@@ -12,20 +14,27 @@ import { CopyButton } from "../ui/copy-button.tsx";
 import { IdMark } from "../ui/id-mark.tsx";
 import type { Words } from "../words/translator.ts";
 import { useWords } from "../words/words-provider.tsx";
+import { CastingChanges } from "./casting-changes.tsx";
+import { warningText } from "./warning-text.ts";
 
 /** The machine in words: platform or board. */
 export function machineName(words: Words, form: FormState): string {
   if (form.target === "cloud") return findPlatform(form.platform)?.label ?? form.platform;
-  if (form.target === "sbc") return findBoard(form.board)?.label ?? form.board;
-  return words.t("target.metal");
+  if (form.target === "metal") return words.t("target.metal");
+  if (form.board === OTHER_BOARD) return form.overlayName || words.t("board.other");
+  return findBoard(form.board)?.label ?? form.board;
 }
 
 interface Props {
   form: FormState;
   preview: Preview;
+  opened: Opened | null;
+  warnings: FormWarning[];
   sample: boolean;
   /** How many things must be mended first. */
   problemCount: number;
+  /** Bytes that files like this one usually have; null when none was built yet. */
+  usualBytes: number | null;
 }
 
 /** The one line that says what is being made; each part leads to its place in the form. */
@@ -77,28 +86,27 @@ function CommandLine({ cmdline, added }: { cmdline: string; added: string[] }) {
   );
 }
 
-function Inside({ form }: { form: FormState }) {
-  const { t } = useWords();
+function Warnings({ warnings }: { warnings: FormWarning[] }) {
+  const words = useWords();
+  if (warnings.length === 0) return null;
   return (
-    <div>
-      <h3 className="eyebrow mb-1">{t("extensions.title")}</h3>
-      {form.extensions.length === 0 ? (
-        <p className="text-sm text-soft">{t("casting.no-extensions")}</p>
-      ) : (
-        <ul className="space-y-0.5 text-sm">
-          {form.extensions.map((name) => (
-            <li key={name} className="break-all">
-              {name.slice(name.lastIndexOf("/") + 1)}
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
+    <section
+      aria-label={words.t("casting.warnings")}
+      className="border-l-2 border-warn bg-warn-wash px-3 py-2"
+    >
+      <ul className="space-y-1.5 text-sm">
+        {warnings.map((warning) => {
+          const text = warningText(words, warning);
+          return <li key={text}>{text}</li>;
+        })}
+      </ul>
+    </section>
   );
 }
 
-export function Casting({ form, preview, sample, problemCount }: Props) {
-  const { t, plural } = useWords();
+export function Casting(props: Props) {
+  const { form, preview, opened, warnings, sample, problemCount, usualBytes } = props;
+  const { t, plural, size } = useWords();
   return (
     <div className="space-y-5">
       <div className="space-y-3">
@@ -107,6 +115,9 @@ export function Casting({ form, preview, sample, problemCount }: Props) {
         <p className="break-all font-mono text-lg font-semibold" data-testid="file">
           {preview.file}
         </p>
+        {usualBytes !== null && (
+          <p className="text-sm text-soft">{t("casting.size", { size: size(usualBytes) })}</p>
+        )}
         {preview.id && (
           <div className="flex items-center justify-between gap-3">
             <IdMark id={preview.id} />
@@ -127,8 +138,9 @@ export function Casting({ form, preview, sample, problemCount }: Props) {
           {problemCount === 0 ? t("form.create.hint") : plural("form.problems", problemCount)}
         </p>
       </div>
+      <Warnings warnings={warnings} />
       <div className="space-y-5 border-t border-line pt-5">
-        <Inside form={form} />
+        <CastingChanges schematic={preview.schematic} opened={opened} />
         {preview.cmdline !== null && (
           <CommandLine cmdline={preview.cmdline} added={splitArguments(form.cmdline)} />
         )}

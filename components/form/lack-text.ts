@@ -19,23 +19,43 @@ export function lackText({ t }: Words, lack: Lack): string {
   }
 }
 
-/** The sentence of a problem, to stand beside its field. */
-export function problemText(words: Words, problem: FormProblem, version: string): string {
-  const { t } = words;
-  if (problem.kind === "yaml") return t("problem.yaml", { detail: problem.detail });
-  if (problem.kind === "lack") {
-    const reason = lackText(words, problem.lack);
-    return t("problem.lack", { reason, about: problem.about || t(`field.${problem.field}`) });
-  }
-  const about = problem.about;
-  switch (problem.field) {
+type UnknownProblem = Extract<FormProblem, { kind: "unknown" }>;
+
+function unknownText({ t }: Words, { field, about, since }: UnknownProblem, version: string): string {
+  switch (field) {
     case "version":
       return t("problem.version", { about });
     case "extensions":
-      return t("problem.extension", { about, version });
+      return since
+        ? t("problem.extension.since", { about, version, since })
+        : t("problem.extension", { about, version });
     case "board":
-      return t("problem.board", { about });
+      return about === "" ? t("problem.overlay") : t("problem.board", { about });
+    case "enroll-keys":
+      return t("problem.enroll", { about });
+    case "sector-size":
+      return t("problem.sector", { about });
     default:
       return t("problem.platform", { about });
+  }
+}
+
+/** The sentence of a problem, to stand beside its field. */
+export function problemText(words: Words, problem: FormProblem, version: string): string {
+  const { t } = words;
+  const { about } = problem;
+  switch (problem.kind) {
+    case "yaml":
+      return t("problem.yaml", { detail: problem.detail });
+    case "meta":
+      return t(`problem.meta.${problem.fault}`, { about });
+    case "document":
+      return t(`problem.document.${problem.fault}`, { about });
+    case "lack": {
+      const reason = lackText(words, problem.lack);
+      return t("problem.lack", { reason, about: about || t(`field.${problem.field}`) });
+    }
+    case "unknown":
+      return unknownText(words, problem, version);
   }
 }

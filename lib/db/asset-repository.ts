@@ -9,6 +9,8 @@ export interface AssetRepository {
   findMany(keys: string[]): Promise<Map<string, AssetRecord>>;
   /** Forgets an asset whose bytes are gone. The storage key must still be the one that was looked at; each build has its own. */
   forget(key: string, storageKey: string): Promise<void>;
+  /** Median bytes of the assets that are there, by "<version>/<file name>". */
+  usualSizes(): Promise<Record<string, number>>;
   /** Notes that these assets were served today. */
   touch(keys: string[]): Promise<void>;
   /** Number and bytes of ready files by kind, the largest first. */
@@ -29,6 +31,13 @@ export function createAssetRepository(db: Database): AssetRepository {
     },
     async forget(key, storageKey) {
       await db.asset.deleteMany({ where: { key, storageKey } });
+    },
+    async usualSizes() {
+      const rows = await db.$queryRaw<{ version: string; name: string; bytes: number }[]>`
+        SELECT version, file_name AS name,
+          (percentile_cont(0.5) WITHIN GROUP (ORDER BY size_bytes))::float8 AS bytes
+        FROM asset GROUP BY version, file_name`;
+      return Object.fromEntries(rows.map(({ version, name, bytes }) => [`${version}/${name}`, bytes]));
     },
     async touch(keys) {
       await db.$executeRaw`

@@ -16,6 +16,10 @@ function sortedMap(map: Entries): Entries {
   return new Map(sortEntries(map).map(([key, value]) => [key, sorted(value)]));
 }
 
+/** Options of an overlay in canonical order. */
+export const canonicalOptions = (options: ReadonlyMap<string, OptionValue>): Entries =>
+  sortedMap(new Map<OptionValue, OptionValue>(options));
+
 function overlayEntries(overlay: Schematic["overlay"]): Entries | null {
   if (overlay === undefined) return null;
   const options = overlay.options ?? new Map<string, OptionValue>();
@@ -24,7 +28,7 @@ function overlayEntries(overlay: Schematic["overlay"]): Entries | null {
     ["image", overlay.image],
     ["name", overlay.name],
   ]);
-  if (options.size > 0) entries.set("options", sortedMap(new Map<OptionValue, OptionValue>(options)));
+  if (options.size > 0) entries.set("options", canonicalOptions(options));
   return entries;
 }
 

@@ -37,6 +37,7 @@ export function createAssetService(options: AssetServiceOptions): AssetService {
       if ((range?.start ?? 0) === 0) options.onDownload();
       return ready.open(asset, range, signal);
     },
+    usualSizes: () => ready.usualSizes(),
     discard: (asset) => ready.forget(asset),
   };
 }

@@ -167,6 +167,8 @@ export interface AssetService {
   /** Small texts (cmdline) whose bytes need no worker: made in place; null for every other kind. */
   inline(asset: ResolvedAsset): Uint8Array | null;
   open(asset: ReadyAsset, range?: ByteRange, signal?: AbortSignal): Promise<Readable>;
+  /** Bytes that files usually have, by "<version>/<file name>": the median of those that are there. Kept for a minute. */
+  usualSizes(): Promise<Record<string, number>>;
   /** Forgets an asset that turned out to be worth nothing, so that the next request builds it again. */
   discard(asset: ReadyAsset): Promise<void>;
 }

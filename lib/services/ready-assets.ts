@@ -11,11 +11,14 @@ import type { UsageRecorder } from "./usage-recorder.ts";
 const ENTRIES = 10_000;
 /** How long a found asset is believed without looking at the store again. */
 const TRUST_MS = 30_000;
+const SIZES_MS = 60_000;
 
 export interface ReadyAssets {
   find(assetKey: string): Promise<ReadyAsset | null>;
   open(asset: ReadyAsset, range?: ByteRange, signal?: AbortSignal): Promise<Readable>;
   forget(asset: ReadyAsset): Promise<void>;
+  /** See AssetService. */
+  usualSizes(): Promise<Record<string, number>>;
 }
 
 export interface ReadyAssetsOptions {
@@ -26,6 +29,7 @@ export interface ReadyAssetsOptions {
 
 /** Assets over table and store; a row whose object is gone or has another length is dropped, so it is built anew. */
 export function createReadyAssets({ assets, store, usage }: ReadyAssetsOptions): ReadyAssets {
+  let usual: { at: number; sizes: Record<string, number> } | null = null;
   const trusted = new LRUCache<string, ReadyAsset>({ max: ENTRIES, ttl: TRUST_MS });
 
   async function forget(asset: ReadyAsset): Promise<void> {
@@ -35,6 +39,11 @@ export function createReadyAssets({ assets, store, usage }: ReadyAssetsOptions):
 
   return {
     forget,
+    async usualSizes() {
+      const now = Date.now();
+      if (usual === null || now - usual.at > SIZES_MS) usual = { at: now, sizes: await assets.usualSizes() };
+      return usual.sizes;
+    },
     async find(assetKey) {
       const hit = trusted.get(assetKey);
       if (hit !== undefined) {

@@ -57,7 +57,7 @@ describe("the form with scripts", () => {
     const page = await web.open();
     await page.goto(`/schematics/${AGENT_ID}?version=v1.13.2&platform=nocloud&arch=amd64`);
     await page.getByRole("link", { name: "Change" }).click();
-    await page.waitForURL("**/?target=cloud**");
+    await page.waitForURL("**/?from=**target=cloud**");
     await page.getByRole("textbox", { name: "Kernel arguments" }).fill("-console console=ttyS0");
     await expect.poll(() => page.url()).toContain("cmdline=");
     await page.reload();
@@ -84,8 +84,10 @@ describe("the form with scripts", () => {
     const seen: string[] = [];
     page.on("request", (request) => seen.push(request.url()));
     await page.goto("/");
-    await page.getByText("More", { exact: true }).click();
-    await page.getByLabel("Embedded machine configuration").fill("hostname: hush-hush");
+    await page.getByText("Embedded machine configuration").click();
+    await page
+      .getByLabel("YAML documents")
+      .fill("kind: HostnameConfig\napiVersion: v1alpha1\nhostname: hush-hush");
     await page.getByRole("complementary").getByRole("button", { name: "Create" }).click();
     await page.waitForURL("**/schematics/**");
     expect(seen.join("\n")).not.toContain("hush");
@@ -125,15 +127,18 @@ describe("the form without scripts", () => {
     await page.close();
   });
 
-  it("comes back with the field that is wrong, without what may be secret", async () => {
+  it("comes back with the field that is wrong, and with what may be secret in no address", async () => {
     const page = await web.open({ javaScriptEnabled: false });
     await page.goto("/?target=sbc&overlay-options=a%3A%20%5B");
     await page.getByText("This is not valid YAML").waitFor();
-    await page.getByLabel("Embedded machine configuration").fill("a: [hush");
-    await page.getByLabel("Board options").fill("");
+    await page.getByText("Embedded machine configuration").click();
+    await page.getByLabel("YAML documents").fill("a: [hush");
+    await page.getByLabel("All options as YAML").fill("");
     await page.getByRole("complementary").getByRole("button", { name: "Create" }).click();
-    await page.getByText("This text was not accepted").waitFor();
+    await page.waitForURL("**/?from=**");
+    await page.getByText("This is not valid YAML").waitFor();
     expect(page.url()).not.toContain("hush");
+    expect(await page.getByLabel("YAML documents").inputValue()).toBe("a: [hush");
     await page.close();
   });
 });

@@ -7,8 +7,7 @@ import { SchematicText } from "../../../components/result/schematic-text.tsx";
 import { CodeLine } from "../../../components/ui/code-line.tsx";
 import { Notice } from "../../../components/ui/notice.tsx";
 import { downloadsFor } from "../../../lib/domain/form/downloads.ts";
-import { formOfSchematic } from "../../../lib/domain/form/form-of-schematic.ts";
-import { writeForm } from "../../../lib/domain/form/form-state.ts";
+import { openPath } from "../../../lib/domain/form/form-of-schematic.ts";
 import { pageContext } from "../../../lib/services/current.ts";
 import { type PageQuery, toQuery } from "../../page-query.ts";
 import { requestWords } from "../../request-words.ts";
@@ -42,7 +41,6 @@ export default async function ResultPage({ params, searchParams }: Props) {
   const question = { schematicId: id, version: release.version };
   const first = await findFileStates(services, { ...question, files: downloads.first });
   const others = await findFileStates(services, { ...question, files: downloads.others });
-  const form = formOfSchematic(stored.schematic, target);
   const { t } = words;
   const row = {
     words,
@@ -60,7 +58,7 @@ export default async function ResultPage({ params, searchParams }: Props) {
         arch={target.arch}
         secureboot={target.secureboot}
         sample={release.sample}
-        editHref={form === null ? null : `/?${writeForm(form)}`}
+        editHref={openPath(stored, target)}
       />
       {query.get("differs") === "true" && <Notice tone="bad">{t("result.differs")}</Notice>}
       {first.length > 0 && (

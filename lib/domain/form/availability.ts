@@ -32,6 +32,10 @@ export function boardLack(board: Board, version: string): Lack | null {
   return unlessAtLeast(version, board.minVersion);
 }
 
+/** Null when the release can use an overlay that is no known board's. */
+export const overlayLack = (version: string): Lack | null =>
+  quirks(version).overlays ? null : since(FIRST_BOARD_VERSION);
+
 /** Null when files for the architecture are made. */
 export function archLack(form: FormState, arch: Arch): Lack | null {
   if (form.target === "sbc") return arch === "arm64" ? null : { reason: "board" };

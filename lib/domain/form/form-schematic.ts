@@ -1,33 +1,167 @@
-/** From the form to the schematic it describes. */
-import { type Board, findBoard } from "../boards.ts";
+/** From the form to the schematic it describes, and back: what was opened and not touched stays as it was, byte for byte. */
+
+import { invalidInput } from "../../errors/app-error.ts";
+import { findBoard, findBoardByOverlay } from "../boards.ts";
+import { canonicalOptions } from "../schematic-canonical.ts";
 import type { Schematic } from "../schematic-types.ts";
-import type { FormState } from "./form-state.ts";
+import { emitDocument } from "../yaml/emit.ts";
+import { joinArguments, splitArguments } from "./argument-text.ts";
+import { type FormState, OTHER_BOARD, plainLines, settleForm } from "./form-state.ts";
+import { metaFields, metaValues } from "./meta-fields.ts";
 import { parseOverlayOptions } from "./overlay-options-text.ts";
 
-/** Kernel arguments of a typed line: split at white space. */
-export const splitArguments = (line: string): string[] => line.split(/\s+/).filter((word) => word !== "");
+type Overlay = NonNullable<Schematic["overlay"]>;
+type Customization = Schematic["customization"];
 
-function overlayOf(board: Board, text: string): NonNullable<Schematic["overlay"]> {
-  const overlay = { name: board.overlayName, image: board.overlayImage };
-  const options = parseOverlayOptions(text);
-  return options.size === 0 ? overlay : { ...overlay, options };
+/** Name and image of the overlay that a form asks for; null without one. An unknown board has none. */
+export function overlayOf(form: FormState): { name: string; image: string } | null {
+  if (form.target !== "sbc") return null;
+  if (form.board === OTHER_BOARD) return { name: form.overlayName, image: form.overlayImage };
+  const board = findBoard(form.board);
+  return board === null ? null : { name: board.overlayName, image: board.overlayImage };
+}
+
+function overlayPart(form: FormState): Overlay | undefined {
+  const overlay = overlayOf(form);
+  if (overlay === null) return undefined;
+  const options = parseOverlayOptions(form.overlayOptions);
+  if (options.size > 0) return { ...overlay, options };
+  return overlay.name === "" && overlay.image === "" ? undefined : overlay;
+}
+
+function metaPart({ meta }: FormState): Customization["meta"] {
+  const values = metaValues(meta);
+  if (values === null) throw invalidInput("a META key is a number from 0 to 255");
+  return values.length === 0 ? undefined : values;
+}
+
+function secureBootPart(form: FormState): Customization["secureboot"] {
+  const { enrollKeys, wellKnownCertificates } = form;
+  if (enrollKeys === "" && !wellKnownCertificates) return undefined;
+  return {
+    ...(enrollKeys === "" ? {} : { enrollKeys }),
+    ...(wellKnownCertificates ? { includeWellKnownCertificates: true } : {}),
+  };
+}
+
+const LARGEST_SIZE = 2n ** 64n - 1n;
+
+function diskPart({ sectorSize }: FormState): Customization["diskImage"] {
+  const plain = sectorSize.trim();
+  if (plain === "") return undefined;
+  const size = /^\d{1,20}$/.test(plain) ? BigInt(plain) : null;
+  if (size === null || size > LARGEST_SIZE) throw invalidInput(`"${plain}" is no sector size`);
+  return size === 0n ? undefined : { sectorSize: size };
+}
+
+const unlessEmpty = <T>(list: T[]): T[] | undefined => (list.length === 0 ? undefined : list);
+
+/** Each part of a schematic: what of the form decides it, what it becomes, what it was in the opened schematic. */
+const PARTS = {
+  overlay: {
+    typed: (form: FormState) => {
+      const overlay = overlayOf(form);
+      return overlay === null ? [] : [overlay.name, overlay.image, form.overlayOptions];
+    },
+    make: overlayPart,
+    kept: (schematic: Schematic) => schematic.overlay,
+  },
+  embeddedMachineConfiguration: {
+    typed: (form: FormState) => [form.embeddedConfig],
+    make: (form: FormState) =>
+      form.embeddedConfig.trim() === "" ? undefined : plainLines(form.embeddedConfig),
+    kept: ({ customization }: Schematic) => customization.embeddedMachineConfiguration,
+  },
+  extraKernelArgs: {
+    typed: (form: FormState) => [form.cmdline.trim()],
+    make: (form: FormState) => unlessEmpty(splitArguments(form.cmdline)),
+    kept: ({ customization }: Schematic) => customization.extraKernelArgs,
+  },
+  meta: {
+    typed: (form: FormState) => form.meta.flatMap(({ key, value }) => [key.trim(), value]),
+    make: metaPart,
+    kept: ({ customization }: Schematic) => customization.meta,
+  },
+  systemExtensions: {
+    typed: (form: FormState) => form.extensions.filter((name) => name !== "" && name !== "-"),
+    make: ({ extensions }: FormState) =>
+      extensions.length === 0 ? undefined : { officialExtensions: extensions },
+    kept: ({ customization }: Schematic) => customization.systemExtensions,
+  },
+  bootloader: {
+    typed: (form: FormState) => [form.bootloader],
+    make: ({ bootloader }: FormState) => (bootloader === "auto" ? undefined : bootloader),
+    kept: ({ customization }: Schematic) => customization.bootloader,
+  },
+  secureboot: {
+    typed: (form: FormState) => [form.enrollKeys, String(form.wellKnownCertificates)],
+    make: secureBootPart,
+    kept: ({ customization }: Schematic) => customization.secureboot,
+  },
+  diskImage: {
+    typed: (form: FormState) => [form.sectorSize.trim()],
+    make: diskPart,
+    kept: ({ customization }: Schematic) => customization.diskImage,
+  },
+} as const;
+
+export type FormPart = keyof typeof PARTS;
+
+/** Texts as they come back from a page: HTML turns NUL into U+FFFD, and a form sends every line end as CRLF. */
+const asPosted = (texts: readonly (string | undefined)[]): string =>
+  JSON.stringify(texts.map((text) => plainLines(text ?? "").replaceAll("\0", "\ufffd")));
+
+/** True when a part says the same in both forms. */
+export const isSamePart = (part: FormPart, a: FormState, b: FormState): boolean =>
+  asPosted(PARTS[part].typed(a)) === asPosted(PARTS[part].typed(b));
+
+/**
+ * The form that shows all a schematic says, over a form that says the rest (version, machine). Texts are shown in the
+ * form's own notation; formSchematic with the same schematic gives it back exactly.
+ */
+export function shownForm(schematic: Schematic, rest: FormState): FormState {
+  const { customization, overlay } = schematic;
+  const board = overlay ? findBoardByOverlay(overlay) : null;
+  const options = overlay?.options;
+  return settleForm({
+    ...rest,
+    target: overlay ? "sbc" : rest.target === "sbc" ? "metal" : rest.target,
+    ...(overlay ? { board: board?.name ?? OTHER_BOARD } : {}),
+    overlayName: overlay?.name ?? "",
+    overlayImage: overlay?.image ?? "",
+    overlayOptions: options && options.size > 0 ? emitDocument(canonicalOptions(options)) : "",
+    extensions: customization.systemExtensions?.officialExtensions ?? [],
+    cmdline: joinArguments(customization.extraKernelArgs ?? []),
+    meta: metaFields(customization.meta ?? []),
+    bootloader: customization.bootloader ?? "auto",
+    enrollKeys: customization.secureboot?.enrollKeys ?? "",
+    wellKnownCertificates: customization.secureboot?.includeWellKnownCertificates ?? false,
+    sectorSize: String(customization.diskImage?.sectorSize ?? ""),
+    embeddedConfig: customization.embeddedMachineConfiguration ?? "",
+  });
 }
 
 /**
- * The schematic of a choice. Line ends of the embedded configuration become LF.
- * Throws invalid_input when the overlay options are no YAML map; an unknown board gives no overlay.
+ * The schematic of a choice. Of an opened schematic every part that the form still says the same about is taken over as
+ * it is, so that nothing is lost which a page cannot carry. Throws invalid_input when options, META keys or sector size
+ * cannot be read; an unknown board gives no overlay.
  */
-export function formSchematic(form: FormState): Schematic {
-  const board = form.target === "sbc" ? findBoard(form.board) : null;
-  const kernelArgs = splitArguments(form.cmdline);
-  const config = form.embeddedConfig.replace(/\r\n?/g, "\n");
-  return {
-    ...(board === null ? {} : { overlay: overlayOf(board, form.overlayOptions) }),
-    customization: {
-      ...(config.trim() === "" ? {} : { embeddedMachineConfiguration: config }),
-      ...(kernelArgs.length === 0 ? {} : { extraKernelArgs: kernelArgs }),
-      ...(form.extensions.length === 0 ? {} : { systemExtensions: { officialExtensions: form.extensions } }),
-      ...(form.bootloader === "auto" ? {} : { bootloader: form.bootloader }),
-    },
+export function formSchematic(form: FormState, opened: Schematic | null = null): Schematic {
+  const shown = opened === null ? null : shownForm(opened, form);
+  const part = <P extends FormPart>(name: P): ReturnType<(typeof PARTS)[P]["make"]> => {
+    const { make, kept } = PARTS[name];
+    const value =
+      opened !== null && shown !== null && isSamePart(name, form, shown) ? kept(opened) : make(form);
+    return value as ReturnType<(typeof PARTS)[P]["make"]>;
   };
+  const customization: Customization = {};
+  const set = <K extends keyof Customization & FormPart>(name: K): void => {
+    const value = part(name) as Customization[K];
+    if (value !== undefined) customization[name] = value;
+  };
+  for (const name of CUSTOMIZATION) set(name);
+  const overlay = part("overlay");
+  return overlay === undefined ? { customization } : { overlay, customization };
 }
+
+const CUSTOMIZATION = (Object.keys(PARTS) as FormPart[]).filter((name) => name !== "overlay");

@@ -4,18 +4,25 @@ import { parseAssetPath } from "../asset-path.ts";
 import { composeCmdline } from "../cmdline.ts";
 import { canonicalSchematic } from "../schematic-canonical.ts";
 import { idOfText } from "../schematic-id.ts";
+import type { Schematic } from "../schematic-types.ts";
+import { splitArguments } from "./argument-text.ts";
 import { downloadsFor, targetOf } from "./downloads.ts";
-import { formSchematic, splitArguments } from "./form-schematic.ts";
+import { formSchematic } from "./form-schematic.ts";
 import type { FormState } from "./form-state.ts";
+import { metaValues } from "./meta-fields.ts";
 
 export interface Preview {
-  /** Canonical YAML; null while a field cannot be read. */
+  /** Null while a field cannot be read. */
+  schematic: Schematic | null;
+  /** Canonical YAML. */
   yaml: string | null;
   id: string | null;
   /** Name of the file this machine boots from, or the PXE name when it boots over the network alone. */
   file: string;
-  /** Without what a board's overlay adds; null when the platform is unknown. */
+  /** Without what a board's overlay adds; null when the platform is unknown or a META value would be damaged. */
   cmdline: string | null;
+  /** The same without the arguments and META values of the choice. */
+  plainCmdline: string | null;
 }
 
 const orNull = <T>(work: () => T): T | null => {
@@ -27,21 +34,28 @@ const orNull = <T>(work: () => T): T | null => {
   }
 };
 
-/** The preview of a choice. Pure, runs in the browser. */
-export function previewForm(form: FormState): Preview {
+interface LineInput {
+  meta: { key: number; value: string }[];
+  extraKernelArgs: string[];
+}
+
+/** The preview of a choice, over the schematic it was opened from. Pure, runs in the browser. */
+export function previewForm(form: FormState, opened: Schematic | null = null): Preview {
   const target = targetOf(form);
   const { first, pxe } = downloadsFor(target);
   const name = `${target.platform}-${target.arch}${target.secureboot ? "-secureboot" : ""}`;
-  const file = first[0]?.path ?? pxe ?? name;
-  const yaml = orNull(() => canonicalSchematic(formSchematic(form)));
+  const path = first[0]?.path ?? `cmdline-${name}`;
+  const version = `v${form.version}`;
+  const line = (added: LineInput) =>
+    orNull(() => composeCmdline({ version, profile: parseAssetPath(path), ...added }));
+  const schematic = orNull(() => formSchematic(form, opened));
+  const yaml = schematic && orNull(() => canonicalSchematic(schematic));
   return {
+    schematic,
     yaml,
     id: yaml === null ? null : idOfText(yaml),
-    file,
-    cmdline: orNull(() => {
-      const profile = parseAssetPath(first[0]?.path ?? `cmdline-${name}`);
-      const version = `v${form.version}`;
-      return composeCmdline({ version, profile, meta: [], extraKernelArgs: splitArguments(form.cmdline) });
-    }),
+    file: first[0]?.path ?? pxe ?? name,
+    cmdline: line({ meta: metaValues(form.meta) ?? [], extraKernelArgs: splitArguments(form.cmdline) }),
+    plainCmdline: line({ meta: [], extraKernelArgs: [] }),
   };
 }

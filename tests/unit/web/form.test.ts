@@ -4,22 +4,20 @@ import { describe, expect, it } from "vitest";
 import { assetFileName, parseAssetPath } from "../../../lib/domain/asset-path.ts";
 import { BOARDS } from "../../../lib/domain/boards.ts";
 import { downloadsFor } from "../../../lib/domain/form/downloads.ts";
-import { formOfSchematic } from "../../../lib/domain/form/form-of-schematic.ts";
+import { readForm, writeForm } from "../../../lib/domain/form/form-address.ts";
 import { formProblems } from "../../../lib/domain/form/form-problems.ts";
 import { formSchematic } from "../../../lib/domain/form/form-schematic.ts";
 import {
   BOOTLOADER_CHOICES,
+  ENROLL_CHOICES,
   type FormState,
   initialForm,
-  readForm,
+  SECTOR_CHOICES,
   settleForm,
   TARGETS,
-  writeForm,
 } from "../../../lib/domain/form/form-state.ts";
 import { previewForm } from "../../../lib/domain/form/preview.ts";
 import { PLATFORMS } from "../../../lib/domain/platforms.ts";
-import { canonicalSchematic } from "../../../lib/domain/schematic-canonical.ts";
-import { parseSchematic } from "../../../lib/domain/schematic-parse.ts";
 import { catalogExtension } from "../../fixtures/releases.ts";
 
 const VERSIONS = ["1.14.0-beta.1", "1.13.2", "1.12.4", "1.9.5"];
@@ -29,10 +27,22 @@ const forms: fc.Arbitrary<FormState> = fc.record({
   version: fc.constantFrom(...VERSIONS),
   arch: fc.constantFrom("amd64", "arm64"),
   platform: fc.constantFrom(...PLATFORMS.map((platform) => platform.name), "nowhere"),
-  board: fc.constantFrom(...BOARDS.map((board) => board.name), "toaster"),
+  board: fc.constantFrom(...BOARDS.map((board) => board.name), "other", "toaster"),
+  overlayName: fc.constantFrom("", "rpi_generic", "éclair 9"),
+  overlayImage: fc.constantFrom("", "siderolabs/sbc-raspberrypi"),
   secureboot: fc.boolean(),
+  enrollKeys: fc.constantFrom(...ENROLL_CHOICES, "perhaps"),
+  wellKnownCertificates: fc.boolean(),
   extensions: fc.array(fc.constantFrom("siderolabs/b", "siderolabs/a", "siderolabs/zz"), { maxLength: 4 }),
   cmdline: fc.string({ unit: "grapheme", maxLength: 40 }),
+  sectorSize: fc.constantFrom(...SECTOR_CHOICES, "777"),
+  meta: fc.array(
+    fc.record({
+      key: fc.constantFrom("0xa", "12", "nonsense"),
+      value: fc.string({ unit: fc.constantFrom(..."a=; \né"), maxLength: 8 }),
+    }),
+    { maxLength: 3 },
+  ),
   bootloader: fc.constantFrom(...BOOTLOADER_CHOICES),
   overlayOptions: fc.constantFrom("", "a: 1", "a: [", "x: {y: true}\nz: 'é'"),
   embeddedConfig: fc.constant(""),
@@ -76,44 +86,18 @@ describe("form and schematic", () => {
     expect(previewForm(form).id).toBe("ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515");
   });
 
-  it("lead back to the form whenever nothing is lost", () => {
-    fc.assert(
-      fc.property(forms, (drawn) => {
-        const form = settleForm({ ...drawn, overlayOptions: "" });
-        const schematic = parseSchematic(canonicalSchematic(formSchematic(form)));
-        const { version, arch, secureboot } = form;
-        const back = formOfSchematic(schematic, {
-          version,
-          arch,
-          secureboot,
-          platform: form.target === "cloud" ? form.platform : "metal",
-        });
-        expect(back).not.toBeNull();
-        if (back) expect(canonicalSchematic(formSchematic(back))).toBe(canonicalSchematic(schematic));
-      }),
-    );
-  });
-
-  it("have no form for what the form cannot say", () => {
-    const schematic = parseSchematic("customization: {meta: [{key: 10, value: x}]}");
-    expect(
-      formOfSchematic(schematic, { version: "1.13.2", arch: "amd64", secureboot: false, platform: "metal" }),
-    ).toBeNull();
-  });
-
   it("store the embedded configuration with plain line ends", () => {
     const form = { ...initialForm("1.13.2"), embeddedConfig: "a: 1\r\nb: 2\r\n" };
     expect(formSchematic(form).customization.embeddedMachineConfiguration).toBe("a: 1\nb: 2\n");
   });
-
-  it("split kernel arguments at any white space", () => {
-    const form = { ...initialForm("1.13.2"), cmdline: "  -console   console=ttyS0 " };
-    expect(formSchematic(form).customization.extraKernelArgs).toEqual(["-console", "console=ttyS0"]);
-  });
 });
 
 describe("problems", () => {
-  const offer = { versions: VERSIONS, extensions: [catalogExtension("siderolabs/a")] };
+  const offer = {
+    versions: VERSIONS,
+    extensions: [catalogExtension("siderolabs/a")],
+    firstWith: new Map([["siderolabs/new", "1.14.0"]]),
+  };
   const problemsOf = (change: Partial<FormState>) =>
     formProblems({ ...initialForm("1.13.2"), ...change }, offer).map(({ field, kind }) => `${field} ${kind}`);
 
@@ -124,6 +108,15 @@ describe("problems", () => {
   it.each<[string, Partial<FormState>, string[]]>([
     ["a version that is not offered", { version: "1.2.3" }, ["version unknown"]],
     ["an extension the release lacks", { extensions: ["siderolabs/nope"] }, ["extensions unknown"]],
+    ["an overlay without a name", { target: "sbc", board: "other" }, ["board unknown"]],
+    [
+      "an overlay before there were any",
+      { target: "sbc", board: "other", overlayName: "own", version: "1.6.1" },
+      ["board lack", "version unknown"],
+    ],
+    ["a way of enrolling nobody knows", { secureboot: true, enrollKeys: "perhaps" }, ["enroll-keys unknown"]],
+    ["sectors no disk has", { sectorSize: "777" }, ["sector-size unknown"]],
+    ["a META key that is none", { meta: [{ key: "0x100", value: "" }] }, ["meta meta"]],
     ["an unknown platform", { target: "cloud", platform: "nowhere" }, ["platform unknown"]],
     ["a platform that came later", { target: "cloud", platform: "alibabacloud" }, ["platform lack"]],
     ["an unknown board", { target: "sbc", board: "rpi5" }, ["board unknown"]],
@@ -137,10 +130,24 @@ describe("problems", () => {
     ],
     ["GRUB with SecureBoot", { secureboot: true, bootloader: "grub" }, ["bootloader lack"]],
     ["two boot loaders on arm64", { arch: "arm64", bootloader: "dual-boot" }, ["bootloader lack"]],
-    ["a configuration before 1.12", { version: "1.9.5", embeddedConfig: "a: 1" }, ["embedded-config lack"]],
+    [
+      "a configuration before 1.12",
+      { version: "1.9.5", embeddedConfig: "machine: {}" },
+      ["embedded-config lack"],
+    ],
     ["a configuration that is no YAML", { embeddedConfig: "a: 1\n---\nb: [" }, ["embedded-config yaml"]],
+    ["a configuration of no kind", { embeddedConfig: "a: 1" }, ["embedded-config document"]],
   ])("name the field of %s", (_what, change, expected) => {
     expect(problemsOf(change)).toEqual(expected);
+  });
+
+  it("say from when on there is an extension, where some release has it", () => {
+    const form = { ...initialForm("1.13.2"), extensions: ["siderolabs/new", "siderolabs/nope"] };
+    expect(formProblems(form, offer)).toMatchObject([{ since: "1.14.0" }, { since: null }]);
+  });
+
+  it("do not mind enrolment that nothing is signed with", () => {
+    expect(problemsOf({ enrollKeys: "perhaps" })).toEqual([]);
   });
 });
 
