@@ -16,7 +16,7 @@ const OPAQUE = ".wh..wh..opq";
 const SELINUX = "SCHILY.xattr.security.selinux";
 type Entry = ExtractEvents["entry"][1];
 
-const DEFAULT_MAX_ENTRIES = 500_000;
+const DEFAULT_MAX_ENTRIES = 100_000;
 const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
 
 interface Unpacking {
