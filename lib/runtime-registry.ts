@@ -3,9 +3,8 @@ import path from "node:path";
 import type { Database } from "./db/client.ts";
 import { createRegistryRepository } from "./db/registry-repository.ts";
 import type { SigningIdentity } from "./domain/recipe-types.ts";
-import { planInstallerManifest } from "./imager/plan.ts";
 import type { SourceImages, SourceMirror } from "./oci/types.ts";
-import { createAssetResolving } from "./services/asset-resolving.ts";
+import { type AssetResolvingOptions, createAssetResolving } from "./services/asset-resolving.ts";
 import type {
   AssetService,
   ReleaseService,
@@ -32,6 +31,7 @@ export interface RegistrySideOptions {
   overlayProfiles: OverlayProfiles;
   installedGrub: Readonly<Record<string, string>>;
   signing: SigningIdentity | null;
+  planInstallerManifest: AssetResolvingOptions["planAsset"];
   /** Signs new images; without it they are published as they are. */
   evidence?: ImageEvidence;
   /** Names the key that signs: images signed by another one are published anew, with equal digests. */
@@ -49,7 +49,7 @@ export function createRegistrySide(options: RegistrySideOptions): {
     ...{ schematics, releases, externalUrl, signing },
     overlayProfiles: options.overlayProfiles,
     installedGrub: options.installedGrub,
-    planAsset: planInstallerManifest,
+    planAsset: options.planInstallerManifest,
   });
   const evidence = options.evidence ?? null;
   const installers = createInstallers({

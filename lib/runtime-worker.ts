@@ -4,12 +4,14 @@ import type { Redis } from "ioredis";
 import type { Logger } from "pino";
 import type { Config } from "./config/types.ts";
 import type { RunTool } from "./exec/run.ts";
+import type { KeyFiles } from "./keys/types.ts";
 import type { SourceImages } from "./oci/types.ts";
 import type { WorkerPresence } from "./queue/worker-presence.ts";
 import type { BuildSide } from "./runtime-builds.ts";
 import type { AttemptOptions } from "./services/build-attempt.ts";
 import { type ReconcilingOptions, STALE_MS } from "./services/build-reconciling.ts";
 import { GRACE_MS, IdleWatch } from "./services/idle-watch.ts";
+import { createWorkerContainers } from "./services/imager-containers.ts";
 import { createInputFetcher } from "./services/input-fetcher.ts";
 import { LocalCache } from "./services/local-cache.ts";
 import { createPartCache } from "./services/part-cache.ts";
@@ -43,6 +45,8 @@ export interface WorkerSideOptions {
   runPlan: AttemptOptions["runPlan"];
   /** Null when SecureBoot is off. */
   keys?: AttemptOptions["keys"];
+  /** Where the keys are, for imagers that are run; null when SecureBoot is off. */
+  keyFiles?: KeyFiles | null;
   /** Milliseconds; the defaults unless given. */
   graceMs?: number;
   staleMs?: number;
@@ -59,6 +63,11 @@ export async function createWorkerSide(options: WorkerSideOptions): Promise<Work
   const cache = (name: string, maxBytes: number) =>
     new LocalCache({ dir: path.join(cacheDir, name), maxBytes, minIdleMs, onError });
   const inputs = cache("inputs", INPUTS_BYTES);
+  const { engine } = config.build;
+  const containers =
+    engine.kind === "native"
+      ? null
+      : createWorkerContainers({ settings: engine, run, cache: inputs, keyFiles: options.keyFiles ?? null });
   const partFiles = cache("parts", PARTS_BYTES);
   const parts = createPartCache({ cache: partFiles, store, run, onError });
   const idle = new IdleWatch(side.waiters, options.graceMs ?? GRACE_MS, now);
@@ -67,6 +76,7 @@ export async function createWorkerSide(options: WorkerSideOptions): Promise<Work
   return {
     attempt: {
       ...{ builds, streams, signals, producer, store, parts, idle, run, runPlan, now, keys: keys ?? null },
+      containers,
       fetcher: createInputFetcher({ images, cache: inputs }),
       images,
       worker: identity.name,

@@ -10,9 +10,8 @@ import { createSchematicRepository } from "./db/schematic-repository.ts";
 import { missingTools, runTool } from "./exec/run.ts";
 import { TOOLS_OF_ROLE } from "./exec/tools.ts";
 import { readInstalledGrub } from "./imager/grub-modules.ts";
-import { planAsset } from "./imager/plan.ts";
 import { runPlan } from "./imager/run-plan.ts";
-import { openSecureBootKeys } from "./keys/open-keys.ts";
+import { keyFilesOf, openSecureBootKeys } from "./keys/open-keys.ts";
 import { createLogger } from "./log/logger.ts";
 import { createSourceImages } from "./oci/source-images.ts";
 import type { SourceImages, SourceMirror } from "./oci/types.ts";
@@ -26,6 +25,7 @@ import { createRegistrySide } from "./runtime-registry.ts";
 import { createWorkerSide, type WorkerSide } from "./runtime-worker.ts";
 import { createAssetResolving } from "./services/asset-resolving.ts";
 import type { SchematicService, Services } from "./services/contracts.ts";
+import { createPlanners } from "./services/engines.ts";
 import { createHealthService } from "./services/health.ts";
 import { type FindConfigured, hideSchematics } from "./services/hidden-schematics.ts";
 import { createKeyService } from "./services/keys.ts";
@@ -83,6 +83,7 @@ export async function createRuntime(
     installedGrub: await readInstalledGrub(),
   };
   const signing = keys?.identity ?? null;
+  const { planAsset, planInstallerManifest } = createPlanners(config.build.engine, images);
   const resolving = { schematics, planAsset, ...boards, signing };
   const resolve = createAssetResolving({ ...resolving, releases, externalUrl });
   const builder = await readLockBuilder({ externalUrl, grub: boards.installedGrub, secureBoot: signing });
@@ -105,12 +106,14 @@ export async function createRuntime(
   const { registry, talosctl } = createRegistrySide({
     ...{ db, store, images, assets, schematics, releases, externalUrl, dataDir: config.dataDir },
     ...boards,
+    planInstallerManifest,
     signing,
     ...(evidence.images ? { evidence: evidence.images, evidenceIdentity: evidence.identity } : {}),
   });
   const worker = base.blocking
     ? await createWorkerSide({
         ...{ config, side, store, images, prefix, log, now, runPlan, keys },
+        keyFiles: keyFilesOf(config.secureBoot),
         run: runTool,
         connection: base.blocking,
       })

@@ -5,7 +5,12 @@ import type { Logger } from "pino";
 import { startWorkers, type Workers } from "../lib/queue/worker.ts";
 import type { WorkerPresence } from "../lib/queue/worker-presence.ts";
 import type { AttemptOptions } from "../lib/services/build-attempt.ts";
-import { cleanScratch, type ReconcilingOptions, reconcile } from "../lib/services/build-reconciling.ts";
+import {
+  cleanScratch,
+  isAttemptAlive,
+  type ReconcilingOptions,
+  reconcile,
+} from "../lib/services/build-reconciling.ts";
 import { assetBuildHandler } from "./asset-build.ts";
 
 const RECONCILE_MS = 10_000;
@@ -81,12 +86,25 @@ async function sweepStore({ attempt, log }: WorkerProcessOptions): Promise<void>
   if (removed > 0) log.info({ removed }, "unfinished files removed from the store");
 }
 
-async function round({ reconciling, presence, concurrency, log }: WorkerProcessOptions): Promise<void> {
+async function round(options: WorkerProcessOptions): Promise<void> {
+  const { attempt, reconciling, presence, concurrency, log } = options;
   const trouble = (message: string) => (error: unknown) => log.warn({ err: error }, message);
   await presence
     .say({ name: reconciling.identity.name, slots: concurrency })
     .catch(trouble("the worker could not say that it is there"));
   await reconcile(reconciling).catch(trouble("reconciling failed"));
+  await removeContainers(attempt, log);
+}
+
+/** Containers of docker and podman outlive a worker that was killed. */
+async function removeContainers({ containers, builds }: AttemptOptions, log: Logger): Promise<void> {
+  if (!containers) return;
+  try {
+    const removed = await containers.removeLeftovers((owner) => isAttemptAlive(builds, owner));
+    if (removed > 0) log.warn({ removed }, "containers of dead builds removed");
+  } catch (error) {
+    log.warn({ err: error }, "imager images cannot be run here");
+  }
 }
 
 /** Like setInterval, without a second round while one is running. Stopping waits for the one that runs. */

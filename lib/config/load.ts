@@ -80,7 +80,7 @@ function toConfig(
     storage: toStorage(settings, dataDir),
     source: toSource(settings, environment),
     build: {
-      engine: "native",
+      engine: toEngine(settings),
       concurrency: settings.BUILD_CONCURRENCY ?? environment.cores,
       timeoutMs: settings.BUILD_TIMEOUT,
     },
@@ -88,6 +88,16 @@ function toConfig(
     secureBoot: toSecureBoot(settings, dataDir, environment),
     metricsPort: settings.METRICS_PORT ?? null,
     logLevel: settings.LOG_LEVEL,
+  };
+}
+
+function toEngine(settings: Settings): Config["build"]["engine"] {
+  if (settings.BUILD_ENGINE === "native") return { kind: "native" };
+  return {
+    kind: "container",
+    runner: settings.BUILD_CONTAINER_RUNNER,
+    dockerHost: settings.DOCKER_HOST ?? null,
+    imager: settings.BUILD_IMAGER_IMAGE ?? null,
   };
 }
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import {
   addressOrPattern,
   duration,
+  imageOfSource,
   oneOf,
   pattern,
   serverAddress,
@@ -179,7 +180,22 @@ export const settingsSchema = z.object({
   BUILD_ENGINE: leaf(
     oneOf(["native", "container"]).prefault("native"),
     { group: "build" },
-    "How images are made. container (the official imager) is not built yet and is refused.",
+    "How images are made: native by this program, container by an imager image that is given each profile (docs/engines.md).",
+  ),
+  BUILD_CONTAINER_RUNNER: leaf(
+    oneOf(["auto", "bubblewrap", "docker", "podman"]).prefault("auto"),
+    { group: "build" },
+    "What runs imager images when BUILD_ENGINE is container. auto is bubblewrap where user namespaces are allowed, else docker, else podman.",
+  ),
+  BUILD_IMAGER_IMAGE: leaf(
+    imageOfSource().optional(),
+    { group: "build", default: "siderolabs/imager of the release" },
+    "Another imager image of the source registry for BUILD_ENGINE=container: repository, repository:tag or repository@sha256:…; without a tag the release's.",
+  ),
+  DOCKER_HOST: leaf(
+    textLike("an address of a Docker daemon", anything).optional(),
+    { group: "build", default: "docker's own" },
+    "Docker daemon that runs imager images, for example unix:///run/docker.sock.",
   ),
   BUILD_CONCURRENCY: leaf(
     wholeNumber(1, 256).optional(),

@@ -28,7 +28,6 @@ export function readSettings(environment: Environment): SettingsResult {
     const text = readText(name, environment, problems);
     if (text !== undefined) texts[name] = text;
   }
-  refuseUnbuilt(texts, problems);
   const first = settingsSchema.safeParse(texts);
   for (const issue of first.error?.issues ?? []) {
     const name = SETTING_NAMES.find((known) => known === issue.path[0]);
@@ -59,14 +58,6 @@ function readText(name: SettingName, environment: Environment, problems: Problem
     const code = systemCode(error) ?? "unknown reason";
     problems.push({ name: `${name}_FILE`, message: `names ${file}, which cannot be read (${code})` });
     return undefined;
-  }
-}
-
-/** Values that are promised but not built are refused in words of their own. */
-function refuseUnbuilt(texts: Partial<Record<SettingName, string>>, problems: Problem[]): void {
-  if (texts.BUILD_ENGINE === "container") {
-    problems.push({ name: "BUILD_ENGINE", message: "is container, which is not built yet; use native" });
-    delete texts.BUILD_ENGINE;
   }
 }
 
@@ -135,6 +126,12 @@ function warningsOf(texts: Partial<Record<SettingName, string>>, settings: Setti
       name: "SOURCE_TRUST_ROOT",
       message: `is set, but SOURCE_VERIFY is ${kind}, so it is not used`,
     });
+  if (settings.BUILD_ENGINE === "native") {
+    for (const name of ["BUILD_CONTAINER_RUNNER", "BUILD_IMAGER_IMAGE"] as const) {
+      if (texts[name] !== undefined)
+        warnings.push({ name, message: "is set, but BUILD_ENGINE is native, so no container is run" });
+    }
+  }
   return warnings;
 }
 

@@ -39,7 +39,19 @@ export interface Config {
     /** Without "v". */
     brokenVersions: string[];
   };
-  build: { engine: "native"; concurrency: number; timeoutMs: number };
+  build: {
+    engine:
+      | { kind: "native" }
+      | {
+          kind: "container";
+          runner: "auto" | "bubblewrap" | "docker" | "podman";
+          dockerHost: string | null;
+          /** Image of the source registry; null for that of each release. */
+          imager: { repository: string; tag: string | null; digest: string | null } | null;
+        };
+    concurrency: number;
+    timeoutMs: number;
+  };
   /** Signs installer images and files; null when the factory has no key. */
   ociSigningKey: { file: string; create: boolean } | null;
   /** Where the keys for SecureBoot are: nowhere, in PEM files, or in a folder where they are made when it is missing. */

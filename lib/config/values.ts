@@ -72,6 +72,16 @@ export const versionList = () =>
     return valid.length === found.length ? valid : null;
   });
 
+const IMAGE =
+  /^([a-z0-9]+(?:[._/-][a-z0-9]+)*)(?::([A-Za-z0-9_][A-Za-z0-9._-]{0,127}))?(?:@(sha256:[0-9a-f]{64}))?$/;
+
+/** An image of the source registry, with a tag or a digest or neither. */
+export const imageOfSource = () =>
+  converted("an image like mirror/imager, mirror/imager:tag or mirror/imager@sha256:…", (text) => {
+    const [, repository, tag, digest] = IMAGE.exec(text) ?? [];
+    return repository === undefined ? null : { repository, tag: tag ?? null, digest: digest ?? null };
+  });
+
 /** Any text that fits the pattern. */
 export const textLike = (wanted: string, pattern: RegExp) =>
   converted(wanted, (text) => (pattern.test(text) ? text : null));

@@ -9,6 +9,12 @@ export type KeySource =
   | ({ kind: "files" } & KeyFiles)
   | { kind: "created"; folder: string };
 
+/** Where the keys are, null when SecureBoot is off. */
+export function keyFilesOf(source: KeySource): KeyFiles | null {
+  if (source.kind === "off") return null;
+  return source.kind === "files" ? source : keyFilesIn(source.folder);
+}
+
 /** Null when SecureBoot is off. Rejects with invalid_input when the keys do not belong together. */
 export async function openSecureBootKeys(source: KeySource, log: Logger): Promise<SecureBootKeys | null> {
   if (source.kind === "off") return null;

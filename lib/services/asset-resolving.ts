@@ -17,7 +17,7 @@ const CHARACTERS = 32_000_000;
 export interface AssetResolvingOptions {
   schematics: Pick<SchematicService, "find">;
   releases: Pick<ReleaseService, "require">;
-  planAsset: (recipe: Recipe) => BuildPlan;
+  planAsset: (recipe: Recipe) => BuildPlan | Promise<BuildPlan>;
   externalUrl: string;
   overlayProfiles: OverlayProfiles;
   /** Digests of the GRUB modules installed here, by platform. */
@@ -60,7 +60,7 @@ export function createAssetResolving(
       secureBootEnabled: signing !== null,
       ...(signing === null ? {} : { signing }),
     });
-    const plan = planAsset({ ...recipe, installedGrub });
+    const plan = await planAsset({ ...recipe, installedGrub });
     const resolved = { schematicId, version, path, profile, plan, assetKey: plan.key };
     memory.set(name, { release, resolved });
     return resolved;

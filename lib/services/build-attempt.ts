@@ -21,6 +21,7 @@ import { buildLogKey } from "./build-log.ts";
 import { parsePlan } from "./build-plan.ts";
 import { ProgressTracker } from "./build-progress.ts";
 import type { IdleWatch } from "./idle-watch.ts";
+import type { WorkerContainers } from "./imager-containers.ts";
 import type { FetchInput } from "./input-fetcher.ts";
 import { moveOwn } from "./row-writing.ts";
 import { storeBlobs } from "./store-blobs.ts";
@@ -41,6 +42,8 @@ export interface AttemptOptions {
   images: Pick<SourceImages, "requireVerified">;
   /** Signs SecureBoot files; null when it is off. */
   keys?: RunPlanOptions["keys"];
+  /** Runs imager images; null where the native engine makes everything. */
+  containers?: WorkerContainers | null;
   /** Name of this worker. */
   worker: string;
   scratchDir: string;
@@ -128,6 +131,7 @@ async function makeAsset(options: AttemptOptions, attempt: Attempt): Promise<voi
     parts: options.parts,
     fetchInput: options.fetcher(plan),
     keys: options.keys ?? null,
+    containers: options.containers?.forBuild(`${claim.id}-${claim.attempt}`) ?? null,
     onProgress: (event) => {
       progress.report(event);
       if (event.type === "phase") control.beat();

@@ -108,6 +108,15 @@ async function enqueue(
     .catch((error: unknown) => log.warn({ err: error, buildId: build.id }, "queue did not take the build"));
 }
 
+/** False when `<build>-<attempt>` is one of ours and no worker has it any more. */
+export async function isAttemptAlive(builds: BuildRepository, attempt: string): Promise<boolean> {
+  const [, id = "", number = ""] = /^(.+)-(\d+)$/.exec(attempt) ?? [];
+  const build = await builds.find(id);
+  // Of another factory that uses the same daemon.
+  if (build === null) return true;
+  return (build.state === "building" || build.state === "uploading") && build.attempts === Number(number);
+}
+
 /** Removes scratch folders of attempts that no living worker has; gives their number. */
 export async function cleanScratch(builds: BuildRepository, scratchDir: string): Promise<number> {
   // The folder first: a build that is claimed after this look has no folder in the list.

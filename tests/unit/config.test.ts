@@ -58,7 +58,7 @@ describe("loadConfig", () => {
         minVersion: "1.2.0",
         brokenVersions: [],
       },
-      build: { engine: "native", concurrency: 4, timeoutMs: 1_200_000 },
+      build: { engine: { kind: "native" }, concurrency: 4, timeoutMs: 1_200_000 },
       ociSigningKey: null,
       secureBoot: { kind: "off" },
       metricsPort: null,
@@ -136,7 +136,7 @@ describe("loadConfig", () => {
         S3_ACCESS_KEY_ID: "k",
       },
       ...{ SOURCE_VERIFY: "sometimes", SOURCE_VERIFY_IDENTITY: "(", SOURCE_VERIFY_ISSUER: "google" },
-      ...{ SOURCE_TRUST_ROOT: "gone.json", BUILD_ENGINE: "container", SOURCE_USERNAME: "me" },
+      ...{ SOURCE_TRUST_ROOT: "gone.json", BUILD_ENGINE: "docker", SOURCE_USERNAME: "me" },
     });
     expect(found.map((line) => line.split(" ")[0]).sort()).toEqual([
       ...[

@@ -21,7 +21,7 @@ const packageJson: { engines: { node: string }; dependencies: Record<string, str
 
 const OURS = ["web", "worker", "migrate"];
 /** Fixed by the image or left at their defaults. */
-const NOT_IN_COMPOSE = ["BUILD_ENGINE", "DATA_DIR", "HOST", "METRICS_PORT", "PORT", "STORAGE"];
+const NOT_IN_COMPOSE = ["DATA_DIR", "DOCKER_HOST", "HOST", "METRICS_PORT", "PORT", "STORAGE"];
 const S3_DEFAULTS = ["S3_FORCE_PATH_STYLE", "S3_REGION"];
 
 /** What Compose makes of ${NAME:-default}. */
