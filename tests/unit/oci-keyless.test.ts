@@ -2,10 +2,11 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { signatureTag } from "../../lib/oci/signature.ts";
+import { requireVerifiedInputs } from "../../lib/services/verified-inputs.ts";
 import type { FakeImage } from "../fixtures/fake-image.ts";
 import { signedBundle, signedPayload } from "../fixtures/keyless-signing.ts";
 import { HOUR_MS, KeylessWorld, REPOSITORY, since } from "../fixtures/keyless-world.ts";
-import { failure, removeScratch, scratchFolder } from "../fixtures/source-images.ts";
+import { failure, openSource, removeScratch, scratchFolder } from "../fixtures/source-images.ts";
 
 let world: KeylessWorld;
 beforeAll(async () => {
@@ -134,4 +135,24 @@ test("what was accepted is checked again after a restart, without the registry",
     );
     expect(damaged.code).toBe("upstream_unavailable");
   }
+});
+
+test("an image that was used unchecked before is refused for builds afterwards, whatever is cached", async () => {
+  const cacheDir = await scratchFolder();
+  const plan = (image: FakeImage): Parameters<typeof requireVerifiedInputs>[1] => ({
+    inputs: [
+      { id: "one", kind: "image-tree", repository: REPOSITORY, digest: image.digest, arch: "amd64" },
+      { id: "two", kind: "image-layers", repository: REPOSITORY, digest: image.digest, arch: "arm64" },
+    ],
+  });
+  const { signal } = new AbortController();
+  const image = await world.pushImage();
+  const unchecked = await openSource(world.fake.url, { cacheDir });
+  await unchecked.images.extract(REPOSITORY, image.digest, "amd64", join(await scratchFolder(), "tree"));
+  await requireVerifiedInputs(unchecked.images, plan(image), signal);
+  const { images } = await world.open({}, cacheDir);
+  const error = await failure(requireVerifiedInputs(images, plan(image), signal));
+  expect(error.message).toContain(`${REPOSITORY}@${image.digest} is not verified: it has no signature`);
+  world.asBundle(image, signedBundle(world.sigstore, image.digest));
+  await requireVerifiedInputs(images, plan(image), signal);
 });
