@@ -255,6 +255,25 @@ describe("other disks", () => {
     expect([header.readBigUInt64LE(40), header.readBigUInt64LE(48)]).toEqual([256n, 574_970n]);
   });
 
+  it.each(["v1.9.5", "v1.13.0"])(
+    "GRUB of %s with sectors of 4096 bytes has a small EFI partition that tools can read",
+    async (version) => {
+      const diskSizeBytes = version === "v1.9.5" ? 1_306_525_696 : 2_355_101_696;
+      const recipe = diskRecipe({ version, bootloader: "grub", sectorSize: 4096, diskSizeBytes });
+      const products = await workshop.build(diskPlan(recipe));
+      const esp = produced(products, "esp");
+      expect(tool("fsck.fat", "-n", esp)).not.toMatch(/warning/i);
+      expect(tool("mdir", "-i", esp, "-b", "-/", "::")).toContain("::/EFI/boot/BOOTX64.efi");
+      const boot = await bytesAt(esp, 0, 512);
+      expect([boot.readUInt16LE(11), boot.toString("latin1", 54, 62)]).toEqual([4096, "FAT16   "]);
+      const header = await bytesAt(produced(products, "disk"), 4096, 92);
+      expect(header.toString("latin1", 0, 8)).toBe("EFI PART");
+      // BOOT is the third entry: its place in bytes does not depend on the size of sectors.
+      const entries = await bytesAt(produced(products, "disk"), 2 * 4096, 384);
+      expect(entries.readBigUInt64LE(256 + 32) * 4096n).toBe(208_896n * 512n);
+    },
+  );
+
   it("dual-boot with sectors of 4096 bytes has an XFS of that sector size", async () => {
     const products = await workshop.build(diskPlan(diskRecipe({ sectorSize: 4096 })));
     tool("xfs_repair", "-n", "-f", produced(products, "boot"));

@@ -1,4 +1,4 @@
-/** Step disk-esp: the EFI system partition of a disk as a FAT32 image, made without mounting anything. */
+/** Step disk-esp: the EFI system partition of a disk as a FAT image, made without mounting anything. */
 import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EPOCH_ENVIRONMENT } from "../epoch.ts";
@@ -6,6 +6,9 @@ import { listParam, need, numberParam, textParam } from "../params.ts";
 import { parentFolders } from "../parent-folders.ts";
 import type { Product, StepFunction } from "../types.ts";
 import { boardFiles, copyBoardFiles, NO_BOARD, requireRoom } from "./board-files.ts";
+
+/** With fewer, readers take a file system for FAT16, whatever it says (Microsoft FAT specification 1.03, page 14). */
+const FAT32_LEAST_CLUSTERS = 65_525;
 
 /**
  * Params: sizeBytes, sectorSize (512 or 4096) and files, a list of { path, need, member } or { path, text }; a file's
@@ -21,10 +24,12 @@ export const diskEsp: StepFunction = async (params, needs, ctx) => {
   const sectorSize = numberParam(params, "sectorSize");
   const options = { env: EPOCH_ENVIRONMENT, signal: ctx.signal };
   await writeFile(image, "");
-  await truncate(image, numberParam(params, "sizeBytes"));
+  const sizeBytes = numberParam(params, "sizeBytes");
+  await truncate(image, sizeBytes);
   const sector = sectorSize === 512 ? [] : ["-S", String(sectorSize)];
-  await ctx.run("mkfs.vfat", ["-F", "32", "-n", "EFI", "--invariant", ...sector, image], options);
-  requireRoom(board, numberParam(params, "sizeBytes"));
+  const fat = sizeBytes < FAT32_LEAST_CLUSTERS * sectorSize ? "16" : "32";
+  await ctx.run("mkfs.vfat", ["-F", fat, "-n", "EFI", "--invariant", ...sector, image], options);
+  requireRoom(board, sizeBytes);
   const folders = parentFolders([...files.map((file) => textParam(file, "path")), ...board.paths]);
   await ctx.run("mmd", ["-i", image, ...folders.map((folder) => `::/${folder}`)], options);
   for (const [index, file] of files.entries()) {
