@@ -52,7 +52,7 @@ export function CatalogFilters({ words, query, counts, releases }: Props) {
               />
             </label>
             <label>
-              <span className="eyebrow">{t("catalog.talos")}</span>
+              <span className="eyebrow block">{t("catalog.talos")}</span>
               <select name="talos" className="input mt-1 w-auto" defaultValue={query.talos}>
                 <option value="">{t("catalog.talos.any")}</option>
                 {releases.map((version) => (

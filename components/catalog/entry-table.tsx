@@ -65,10 +65,10 @@ function Row({ words, query, entry, releases }: Omit<Props, "entries"> & { entry
           {[entry.namespace, entry.tier].filter((text) => text !== "").join(" · ")}
         </span>
       </td>
-      <td className="max-w-xl text-sm text-soft max-md:order-3 max-md:col-span-2 md:px-3">
+      <td className="max-w-xl text-sm text-soft max-md:order-3 max-md:col-span-2 md:px-3 md:py-2.5">
         <span className="line-clamp-2">{purpose}</span>
       </td>
-      <td className="break-all font-mono text-xs max-md:order-2 max-md:text-right md:px-3">
+      <td className="break-all font-mono text-xs max-md:order-2 max-md:text-right md:px-3 md:py-2.5">
         {shown?.version}
       </td>
       <td className="text-xs text-soft max-md:order-4 max-md:col-span-2 md:whitespace-nowrap md:px-3 md:pr-0">

@@ -15,7 +15,7 @@ export function ReleaseGrid({ words, rows }: { words: Words; rows: MinorRow[] })
                 key={version}
                 className={`inline-flex min-w-7 items-center justify-center rounded-md border px-1.5 font-mono text-xs ${has ? "border-accent/50 bg-accent-wash text-ink" : "border-dashed border-line text-soft line-through"}`}
               >
-                <span aria-hidden="true">{version.slice(minor.length + 1)}</span>
+                <span aria-hidden="true">{version.slice(minor.length + "v.".length)}</span>
                 <span className="sr-only">{t(has ? "entry.has" : "entry.lacks", { version })}</span>
               </span>
             ))}

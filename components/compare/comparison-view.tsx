@@ -1,6 +1,7 @@
 /** The result of a comparison, part by part; parts without a difference are told in one line. */
 import type { ReactNode } from "react";
 import { isUnchanged } from "../../lib/domain/list-diff.ts";
+import type { CatalogChange } from "../../lib/domain/release-diff.ts";
 import type { ExtensionChange } from "../../lib/domain/schematic-diff.ts";
 import type { ComparedSide, Comparison } from "../../lib/services/catalog-contracts.ts";
 import { Badge } from "../ui/badge.tsx";
@@ -55,6 +56,18 @@ function noteOf({ t }: Words, { change, places }: ExtensionChange): string {
   return t("compare.places", { before: places.before ?? 0, after: places.after ?? 0 });
 }
 
+/** All that two catalogs do not share is much beside the few extensions of a schematic; there it is folded. */
+function Catalogs({ words, catalogs, folded }: { words: Words; catalogs: CatalogChange[]; folded: boolean }) {
+  const view = <EntryChanges words={words} changes={catalogs.map((one) => ({ ...one, note: "" }))} />;
+  if (!folded) return view;
+  return (
+    <details>
+      <summary className="text-sm font-medium">{words.plural("compare.changes", catalogs.length)}</summary>
+      <div className="mt-3">{view}</div>
+    </details>
+  );
+}
+
 export function ComparisonView({ words, comparison }: { words: Words; comparison: Comparison }) {
   const { t } = words;
   const { before, after, target, diff, catalogs, files } = comparison;
@@ -95,9 +108,9 @@ export function ComparisonView({ words, comparison }: { words: Words; comparison
     {
       key: "catalogs",
       title: t("compare.catalogs"),
-      note: words.plural("compare.changes", catalogs.length),
+      ...(before.id === null ? { note: words.plural("compare.changes", catalogs.length) } : {}),
       differs: catalogs.length > 0,
-      view: <EntryChanges words={words} changes={catalogs.map((one) => ({ ...one, note: "" }))} />,
+      view: <Catalogs words={words} catalogs={catalogs} folded={before.id !== null} />,
     },
   ];
   const relevant = parts.filter(({ key }) => before.id !== null || key === "cmdline" || key === "catalogs");

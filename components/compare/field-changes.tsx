@@ -6,7 +6,7 @@ import { ChangeBadge } from "./change-badge.tsx";
 function Value({ words, field, side }: { words: Words; field: FieldChange; side: "before" | "after" }) {
   const lines = field.secretLines?.[side] ?? null;
   const text = lines === null ? field[side] : words.plural("compare.secret", lines);
-  if (text === null) return <span className="text-soft">–</span>;
+  if (text === null) return <span className="text-soft max-md:hidden">–</span>;
   if (lines !== null) return <span className="text-soft">{text}</span>;
   const Tag = side === "before" ? "del" : "ins";
   return (

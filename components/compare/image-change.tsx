@@ -11,10 +11,10 @@ interface Props {
 const hex = (digest: string): string => digest.slice("sha256:".length, "sha256:".length + 8);
 
 export function ImageChange({ words, before, after }: Props) {
-  const differs = before !== null && after !== null && before.digest !== after.digest;
+  const differs = before?.digest !== after?.digest || before?.version !== after?.version;
   // Only a digest tells apart what carries the same version.
   const text = ({ version, digest }: ExtensionImage) =>
-    differs && before.version === after.version ? `${version} ${hex(digest)}` : version;
+    differs && before?.version === after?.version ? `${version} ${hex(digest)}` : version;
   if (before !== null && after !== null && !differs) return <span>{text(after)}</span>;
   return (
     <>

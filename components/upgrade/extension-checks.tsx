@@ -43,12 +43,16 @@ export function ExtensionChecks({ words, checks, form }: Props) {
             className="grid grid-cols-[1fr_auto] items-baseline gap-x-4 gap-y-1 py-2.5 text-sm md:grid-cols-[minmax(0,1fr)_minmax(0,16rem)_8rem]"
           >
             <span className="min-w-0">
-              <a
-                className="link break-all"
-                href={entryPath({ kind: "extension", name: (after ?? before)?.name ?? name })}
-              >
-                {name}
-              </a>
+              {state === "unknown" ? (
+                <span className="break-all">{name}</span>
+              ) : (
+                <a
+                  className="link break-all"
+                  href={entryPath({ kind: "extension", name: (after ?? before)?.name ?? name })}
+                >
+                  {name}
+                </a>
+              )}
               {detail !== "" && <span className="block text-soft">{detail}</span>}
               {after === null && (
                 <label className="mt-1 inline-flex items-center gap-2">
