@@ -1,5 +1,5 @@
 /** Step "imager-container": an imager image makes the file, from a profile on its standard input and files laid beside it. */
-import { lstat, mkdir } from "node:fs/promises";
+import { lstat, mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parse, stringify } from "yaml";
 import { z } from "zod";
@@ -51,6 +51,8 @@ export const imagerContainerStep: StepFunction = async (params, needs, ctx) => {
     },
     secureboot,
   );
+  // A disk's worth of space, which what follows may need.
+  for (const folder of [input, temporary]) await rm(folder, { recursive: true, force: true });
   return takeFile(title, join(output, file), file);
 };
 
