@@ -1,5 +1,6 @@
 /** GET /versions and the two catalog lists: what the source offers. Catalogs are kept as bytes between refreshes. */
 import { createRoute, z } from "@hono/zod-openapi";
+import type { CatalogExtension, CatalogOverlay } from "../lib/domain/release.ts";
 import type { Representation } from "../lib/http/send-bytes.ts";
 import { type Api, type ApiContext, answer, createApi } from "./create-api.ts";
 import { bytesRepresentation, goJson, send, TEXT } from "./replies.ts";
@@ -68,32 +69,41 @@ const overlaysRoute = createRoute({
 const encoded = (list: object): Representation =>
   bytesRepresentation(Buffer.from(goJson(list)), { "Content-Type": TEXT });
 
-/** Keeps the encoded answer as long as the service hands out the same list, which it does for the catalog of a release. */
-function keptAnswers() {
+/**
+ * Keeps the encoded answer as long as the service hands out the same list, which it does for the catalog of a release.
+ * `shown` gives the fields that clients of the dialect know; what we know besides stays out.
+ */
+function keptAnswers<T>(shown: (entry: T) => object) {
   const kept = new WeakMap<object, Representation>();
-  return (c: ApiContext, list: object): Promise<Response> => {
+  return (c: ApiContext, list: T[]): Promise<Response> => {
     let representation = kept.get(list);
     if (!representation) {
-      representation = encoded(list);
+      representation = encoded(list.map(shown));
       kept.set(list, representation);
     }
     return send(c, representation);
   };
 }
 
+const extensionAnswer = ({ name, ref, digest, author, description }: CatalogExtension) => ({
+  ...{ name, ref, digest, author, description },
+});
+const overlayAnswer = ({ name, image, ref, digest }: CatalogOverlay) => ({ name, image, ref, digest });
+
 export function versionRoutes(): Api {
   const app = createApi();
-  const kept = keptAnswers();
+  const extensions = keptAnswers(extensionAnswer);
+  const overlays = keptAnswers(overlayAnswer);
   answer(app, versionsRoute, async (c) => {
     const { releases } = c.var.services;
     const list = c.req.query("broken") === "true" ? releases.brokenVersions() : await releases.versions();
     return send(c, encoded(list));
   });
   answer(app, extensionsRoute, async (c) =>
-    kept(c, await c.var.services.releases.extensions(c.req.valid("param").version)),
+    extensions(c, await c.var.services.releases.extensions(c.req.valid("param").version)),
   );
   answer(app, overlaysRoute, async (c) =>
-    kept(c, await c.var.services.releases.overlays(c.req.valid("param").version)),
+    overlays(c, await c.var.services.releases.overlays(c.req.valid("param").version)),
   );
   return app;
 }

@@ -1,5 +1,6 @@
 /** What an installer image says about itself: which choice it holds and what it was made from. */
 import type { Recipe } from "./recipe-types.ts";
+import { extensionImage } from "./release.ts";
 
 /** Names below our own prefix; the others are those of the OCI image-spec, "Pre-Defined Annotation Keys". */
 const OWN = "io.casthouse.";
@@ -23,7 +24,12 @@ export function imageLabels(recipe: Recipe): Record<string, string> {
         }),
     ...(extensions.length === 0
       ? {}
-      : { [`${OWN}source.extensions`]: extensions.map((one) => pinned(one.name, one.digest)).join(" ") }),
+      : {
+          [`${OWN}source.extensions`]: extensions
+            .map(extensionImage)
+            .map(({ repository, digest }) => pinned(repository, digest))
+            .join(" "),
+        }),
     ...(overlay === null ? {} : { [`${OWN}source.overlay`]: overlaySource(overlay) }),
     ...(recipe.sample ? { [`${OWN}sample`]: "true" } : {}),
   };

@@ -16,8 +16,8 @@ const inputSchema = z.strictObject({
   ref: text,
   repository,
   digest: z.string().regex(/^sha256:[0-9a-f]{64}$/, "sha256: and 64 lower-case hex digits are expected"),
-  /** Where the image is fetched: "release" is the source registry. */
-  source: z.enum(["release"]),
+  /** Where the image is fetched: "release" is the source registry, "own" the registry of the factory itself. */
+  source: z.enum(["release", "own"]),
 });
 
 const builderSchema = z.strictObject({
@@ -74,6 +74,7 @@ export function releaseOfLock(lock: ModelLock): Release {
     extensions: of("extension").map((input) => ({
       ...{ name: input.name, ref: tagged(input), digest: input.digest },
       ...{ author: "", description: "" },
+      ...(input.repository === input.name ? {} : { repository: input.repository }),
     })),
     overlays: of("overlay").map((input) => ({
       ...{ name: input.name, image: input.repository, ref: tagged(input), digest: input.digest },

@@ -9,6 +9,17 @@ export interface CatalogExtension {
   digest: string;
   author: string;
   description: string;
+  /** Repository path of its image where that is not its name: of own extensions, which lie in our registry. */
+  repository?: string;
+  own?: OwnOrigin;
+}
+
+/** Says that an entry is not official. */
+export interface OwnOrigin {
+  /** Which image of which own source it is. */
+  pin: string;
+  /** It stands in place of an official one of the same name. */
+  override: boolean;
 }
 
 export interface CatalogOverlay {
@@ -18,6 +29,7 @@ export interface CatalogOverlay {
   /** Tagged reference exactly as in the catalog. */
   ref: string;
   digest: string;
+  own?: OwnOrigin;
 }
 
 /** An image of the source registry, pinned. */
@@ -39,3 +51,9 @@ export interface Release {
   extensions: CatalogExtension[];
   overlays: CatalogOverlay[];
 }
+
+/** The image of an extension, pinned. */
+export const extensionImage = ({ name, repository, digest }: CatalogExtension): PinnedImage => ({
+  repository: repository ?? name,
+  digest,
+});

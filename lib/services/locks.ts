@@ -2,7 +2,9 @@
 import { createHash } from "node:crypto";
 import type { ModelLockRepository } from "../db/model-lock-repository.ts";
 import { type LockBuilder, type LockedInput, type ModelLock, parseModelLock } from "../domain/model-lock.ts";
+import { OWN_REPOSITORIES } from "../domain/own-sources.ts";
 import { baseInstallerRepository } from "../domain/quirks.ts";
+import { extensionImage } from "../domain/release.ts";
 import { versionTag } from "../domain/versions.ts";
 import { invalidInput, notFound } from "../errors/app-error.ts";
 import { canonicalJson } from "../imager/plan/canonical-json.ts";
@@ -34,17 +36,21 @@ export function createLockService(options: LockServiceOptions): LockService {
       const release = await releases.require(versionTag(written));
       const { version, sample, imager, baseInstaller } = release;
       const { extensions, overlay } = modelInputs(schematic, release);
-      const source = "release" as const;
       const tagged = (kind: LockedInput["kind"], { repository, digest }: typeof imager): LockedInput => ({
-        ...{ kind, name: repository, repository, digest, source },
+        ...{ kind, name: repository, repository, digest, source: "release" },
         ref: `${publicName}/${repository}:${version}@${digest}`,
       });
       const inputs: LockedInput[] = [tagged("imager", imager)];
       if (baseInstaller !== null) inputs.push(tagged("base-installer", baseInstaller));
-      for (const { name, ref, digest } of extensions)
-        inputs.push({ kind: "extension", name, repository: name, digest, source, ref: `${ref}@${digest}` });
+      for (const extension of extensions) {
+        const { name, ref, own } = extension;
+        const { repository, digest } = extensionImage(extension);
+        const source = own === undefined ? "release" : "own";
+        inputs.push({ kind: "extension", name, repository, digest, source, ref: `${ref}@${digest}` });
+      }
       if (overlay !== null) {
-        const { name, image, ref, digest } = overlay;
+        const { name, image, ref, digest, own } = overlay;
+        const source = own === undefined ? "release" : "own";
         inputs.push({ kind: "overlay", name, repository: image, digest, source, ref: `${ref}@${digest}` });
       }
       return { v: 1, schematic: schematicId, version, sample, inputs, builder };
@@ -72,7 +78,9 @@ export function lockId(lock: ModelLock): string {
   return createHash("sha256").update(canonicalJson(lock)).digest("hex");
 }
 
-function requireOfRelease({ kind, repository }: LockedInput, version: string): void {
+function requireOfRelease({ kind, repository, source }: LockedInput, version: string): void {
+  const isOwn = source === "own" && (kind === "extension" || kind === "overlay");
+  if (isOwn && repository.startsWith(OWN_REPOSITORIES)) return;
   const expected = { imager: IMAGER, "base-installer": baseInstallerRepository(versionTag(version)) };
   const fits =
     kind === "imager" || kind === "base-installer"

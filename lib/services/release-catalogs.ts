@@ -33,10 +33,11 @@ export async function readExtensionsCatalog(
   digest: string,
   publicName: string,
   signal?: AbortSignal,
+  repository = EXTENSIONS_CATALOG,
 ): Promise<CatalogExtension[]> {
-  const what = `${EXTENSIONS_CATALOG}@${digest}`;
+  const what = `${repository}@${digest}`;
   const names = ["image-digests", "descriptions.yaml"];
-  const files = await readFiles(images, EXTENSIONS_CATALOG, digest, names, signal);
+  const files = await readFiles(images, repository, digest, names, signal);
   const digests = files.get("image-digests");
   if (digests === undefined) throw badCatalog(what, "the file image-digests is not in it");
   return parseImageDigests(what, digests, files.get("descriptions.yaml") ?? "", publicName);
@@ -47,9 +48,10 @@ export async function readOverlaysCatalog(
   images: SourceImages,
   digest: string,
   signal?: AbortSignal,
+  repository = OVERLAYS_CATALOG,
 ): Promise<CatalogOverlay[]> {
-  const what = `${OVERLAYS_CATALOG}@${digest}`;
-  const files = await readFiles(images, OVERLAYS_CATALOG, digest, ["overlays.yaml"], signal);
+  const what = `${repository}@${digest}`;
+  const files = await readFiles(images, repository, digest, ["overlays.yaml"], signal);
   const text = files.get("overlays.yaml");
   if (text === undefined) throw badCatalog(what, "the file overlays.yaml is not in it");
   return parseOverlays(what, text);

@@ -1,6 +1,11 @@
 /** Turns the source images of a model into parts of a bill of materials, and says where each record comes from. */
 import type { Arch } from "../domain/asset.ts";
-import type { CatalogExtension, CatalogOverlay, Release } from "../domain/release.ts";
+import {
+  type CatalogExtension,
+  type CatalogOverlay,
+  extensionImage,
+  type Release,
+} from "../domain/release.ts";
 import { AppError } from "../errors/app-error.ts";
 import { parseExtensionManifest } from "../formats/extension-manifest.ts";
 import { ociPurl, type SbomPart } from "../formats/sbom/spdx-merge.ts";
@@ -35,6 +40,10 @@ export function basePart({ release, arch, publicName }: PartsContext, texts: Sou
   };
 }
 
+/** Own images are pulled from here, all others from where the releases are. */
+const registryOf = ({ ref, own }: CatalogExtension | CatalogOverlay, publicName: string): string =>
+  own === undefined ? publicName : (ref.split("/", 1)[0] ?? publicName);
+
 /** A system extension, by its own documents or by its manifest. */
 export function extensionPart(
   { arch, publicName }: PartsContext,
@@ -50,7 +59,7 @@ export function extensionPart(
     version: metadata?.version || tag,
     author: metadata?.author || entry.author,
     description: (metadata?.description || entry.description).trim(),
-    purl: ociPurl({ repository: entry.name, registry: publicName, digest: entry.digest, arch, tag }),
+    purl: ociPurl({ ...extensionImage(entry), registry: registryOf(entry, publicName), arch, tag }),
     purpose: "INSTALL",
     comment: said ?? `${FROM_CATALOG} this record is made from ${source}.`,
     documents,
@@ -65,7 +74,10 @@ export function overlayPart({ arch, publicName }: PartsContext, entry: CatalogOv
     version: tag,
     author: "",
     description: `Board overlay ${entry.name}`,
-    purl: ociPurl({ repository: entry.image, registry: publicName, digest: entry.digest, arch, tag }),
+    purl: ociPurl({
+      ...{ repository: entry.image, digest: entry.digest, arch, tag },
+      registry: registryOf(entry, publicName),
+    }),
     purpose: "INSTALL",
     comment: `${FROM_CATALOG} this record is made from its catalog entry.`,
     documents: [],

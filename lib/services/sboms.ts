@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { ARCHES, type Arch } from "../domain/asset.ts";
 import { quoteText } from "../domain/quote.ts";
-import type { Release } from "../domain/release.ts";
+import { extensionImage, type Release } from "../domain/release.ts";
 import { formatVersion, isAtLeast, parseVersion, versionTag } from "../domain/versions.ts";
 import { invalidInput } from "../errors/app-error.ts";
 import { toCycloneDx } from "../formats/sbom/cyclonedx.ts";
@@ -91,7 +91,7 @@ async function merge(
   const { release, arch } = context;
   const parts: SbomPart[] = [basePart(context, await sources.read({ ...release.imager, arch }, signal))];
   for (const entry of sorted(extensions)) {
-    const texts = await sources.read({ repository: entry.name, digest: entry.digest, arch }, signal);
+    const texts = await sources.read({ ...extensionImage(entry), arch }, signal);
     parts.push(extensionPart(context, entry, texts));
   }
   if (overlay !== null) parts.push(overlayPart(context, overlay));

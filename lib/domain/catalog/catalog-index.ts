@@ -1,7 +1,7 @@
 /** The catalogs of many releases turned around: one entry per extension and overlay, with the releases that have it. */
 import { formerNames } from "../extension-lookup.ts";
 import { showExtension, tagOfReference } from "../extension-text.ts";
-import type { CatalogExtension, CatalogOverlay, Release } from "../release.ts";
+import { type CatalogExtension, type CatalogOverlay, extensionImage, type Release } from "../release.ts";
 import { compareVersions } from "../versions.ts";
 
 export type EntryKind = "extension" | "overlay";
@@ -81,7 +81,8 @@ export function buildCatalog(releases: readonly Release[]): CatalogIndex {
       const entry = entryOf(extensions, name, () => extensionEntry(extension));
       // A name that a catalog has twice counts once, the first: so it is when an image is made.
       if (entry.versions.at(-1)?.talos === talos) continue;
-      entry.versions.push({ talos, version: tagOfReference(ref), ref, repository: name, digest });
+      const { repository } = extensionImage(extension);
+      entry.versions.push({ talos, version: tagOfReference(ref), ref, repository, digest });
     }
     for (const overlay of release.overlays) {
       const { name, image, ref, digest } = overlay;

@@ -6,7 +6,7 @@ import { imageLabels } from "../../domain/image-labels.ts";
 import { type ProfilePlaces, recipeProfile } from "../../domain/imager-profile/of-recipe.ts";
 import { quirks } from "../../domain/quirks.ts";
 import type { Recipe } from "../../domain/recipe-types.ts";
-import type { PinnedImage } from "../../domain/release.ts";
+import { extensionImage, type PinnedImage } from "../../domain/release.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { CONTAINER } from "../../exec/container/types.ts";
 import { type PlanBuilder, planBuilder } from "../plan/builder.ts";
@@ -126,8 +126,8 @@ function gatherInputs(b: PlanBuilder, recipe: Recipe): Given {
           overlay: image("overlay", { repository: board.entry.image, digest: board.entry.digest }, "host"),
         }),
     ...(!installed ? {} : { overlayInstaller: image("overlay-installer", installed, arch) }),
-    extensions: extensions.map(({ name: repository, digest }, position) =>
-      image(`extension-image-${position}`, { repository, digest }, arch),
+    extensions: extensions.map((extension, position) =>
+      image(`extension-image-${position}`, extensionImage(extension), arch),
     ),
     ...(recipe.schematicId === "" ? {} : { schematic: file(addSchematic(b, recipe), "schematic.tar") }),
   };

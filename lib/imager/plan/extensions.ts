@@ -1,5 +1,6 @@
 /** Adds one step per system extension, the two made here last, and the joint index of kernel modules. */
 import type { Recipe } from "../../domain/recipe-types.ts";
+import { extensionImage } from "../../domain/release.ts";
 import type { PlanBuilder } from "./builder.ts";
 
 export interface AddedExtensions {
@@ -16,8 +17,7 @@ export function addExtensions(b: PlanBuilder, recipe: Recipe, stock: string): Ad
     const name = extension.name.split("/").at(-1) ?? extension.name;
     const source = b.imageTree({
       id: `extension-image-${position}`,
-      repository: extension.name,
-      digest: extension.digest,
+      ...extensionImage(extension),
       arch: profile.arch,
     });
     return b.step({

@@ -1,0 +1,101 @@
+/** Looks into images of own sources: unpacks them for the checks, and knows the kernel of a release. */
+import { mkdtemp, open, rm } from "node:fs/promises";
+import path from "node:path";
+import { LRUCache } from "lru-cache";
+import type { Arch } from "../domain/asset.ts";
+import type { Release } from "../domain/release.ts";
+import { KERNEL_HEAD_BYTES, kernelRelease } from "../formats/kernel-release.ts";
+import type {
+  CheckedRelease,
+  CheckOptions,
+  ExtensionReport,
+  ExtensionTree,
+} from "../imager/extension/types.ts";
+import type { SourceImages } from "../oci/types.ts";
+
+export interface InspectionOptions {
+  images: Pick<SourceImages, "extract">;
+  check: (tree: ExtensionTree, options: CheckOptions) => Promise<ExtensionReport>;
+  /** Existing folder. */
+  scratchDir: string;
+  maxBytes: number;
+}
+
+const KERNELS = 200;
+const MOST_ENTRIES = 200_000;
+
+export type Inspection = ReturnType<typeof createInspection>;
+
+/** The looks of one process. */
+export function createInspection({ images, check, scratchDir, maxBytes }: InspectionOptions) {
+  const kernels = new LRUCache<string, { release: string | null }>({ max: KERNELS });
+
+  async function inScratch<T>(work: (dir: string) => Promise<T>): Promise<T> {
+    const dir = await mkdtemp(path.join(scratchDir, "own-"));
+    try {
+      return await work(dir);
+    } finally {
+      await rm(dir, { recursive: true, force: true });
+    }
+  }
+
+  /** Facts of a release for the checks; the kernel of an arm64 image names no release, so there it is not known. */
+  async function facts(release: Release, arch: Arch, signal: AbortSignal): Promise<CheckedRelease> {
+    const { imager, version } = release;
+    const key = `${imager.digest} ${arch}`;
+    const known = kernels.get(key);
+    if (known !== undefined) return { version, kernel: known.release };
+    const file = `usr/install/${arch}/vmlinuz`;
+    const kernel = await inScratch(async (dir) => {
+      const filter = (entry: string) => entry === file;
+      await images.extract(imager.repository, imager.digest, arch, path.join(dir, "tree"), {
+        filter,
+        signal,
+      });
+      return kernelRelease(await readHead(path.join(dir, "tree", file)));
+    });
+    kernels.set(key, { release: kernel });
+    return { version, kernel };
+  }
+
+  return {
+    inScratch,
+    facts,
+    /** Reports of an image in our registry, one for each of its platforms. `release` null: against none. */
+    async reports(
+      image: { repository: string; digest: string; platforms: readonly Arch[] },
+      release: Release | null,
+      signal: AbortSignal,
+    ): Promise<ExtensionReport[]> {
+      const reports: ExtensionReport[] = [];
+      for (const arch of image.platforms) {
+        const checked = release === null ? null : await facts(release, arch, signal);
+        reports.push(
+          await inScratch(async (dir) => {
+            const limits = { maxBytes, maxEntries: MOST_ENTRIES, signal };
+            const tree = await images.extract(
+              image.repository,
+              image.digest,
+              arch,
+              path.join(dir, "tree"),
+              limits,
+            );
+            return check(tree, { arch, release: checked, signal });
+          }),
+        );
+      }
+      return reports;
+    },
+  };
+}
+
+async function readHead(file: string): Promise<Uint8Array> {
+  const handle = await open(file).catch(() => null);
+  if (handle === null) return new Uint8Array();
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(KERNEL_HEAD_BYTES), 0, KERNEL_HEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}

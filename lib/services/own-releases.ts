@@ -1,0 +1,90 @@
+/** The releases with own extensions and overlays in their catalogs, so that everything else knows only one catalog. */
+import { LRUCache } from "lru-cache";
+import type { OwnSourceRepository } from "../db/own-source-repository.ts";
+import { type OwnPin, withOwn } from "../domain/own-sources.ts";
+import { quirks } from "../domain/quirks.ts";
+import type { Release } from "../domain/release.ts";
+import { versionTag } from "../domain/versions.ts";
+import type { ReleaseService } from "./contracts.ts";
+
+/** What another process changed is seen after this time. */
+const BELIEVED_MS = 1_000;
+const RELEASES = 500;
+
+export interface OwnReleasesOptions {
+  releases: ReleaseService;
+  rows: Pick<OwnSourceRepository, "revision" | "pins">;
+  /** What references shown to people begin with. */
+  host: string;
+  now: () => number;
+  onError: (error: unknown) => void;
+}
+
+export interface OwnReleases extends ReleaseService {
+  /** Forgets what is remembered, after a change made here. */
+  changed(): void;
+}
+
+/** The same release object is given as long as neither the release nor the own pins changed. */
+export function createOwnReleases(options: OwnReleasesOptions): OwnReleases {
+  const { releases, host } = options;
+  const pins = rememberedPins(options);
+  const joined = new LRUCache<string, { base: Release; pins: readonly OwnPin[]; release: Release }>({
+    max: RELEASES,
+  });
+
+  async function join(base: Release): Promise<Release> {
+    const mine = await pins.current();
+    const known = joined.get(base.version);
+    if (known?.base === base && known.pins === mine) return known.release;
+    const release = withOwn(base, mine, host);
+    joined.set(base.version, { base, pins: mine, release });
+    return release;
+  }
+
+  const require = async (version: string) => join(await releases.require(version));
+  return {
+    ...releases,
+    require,
+    extensions: async (version) => (await require(version)).extensions,
+    async overlays(version) {
+      return quirks(versionTag(version)).overlays
+        ? (await require(version)).overlays
+        : releases.overlays(version);
+    },
+    changed: pins.forget,
+  };
+}
+
+/** The adopted pins; the same list as long as nothing changed. While the database is away the last ones. */
+function rememberedPins({ rows, now, onError }: OwnReleasesOptions) {
+  let known: { revision: string; pins: readonly OwnPin[] } | null = null;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let running: Promise<void> | null = null;
+
+  async function ask(): Promise<void> {
+    const revision = await rows.revision();
+    // Read after the revision: at worst a newer list under an older number, which is read again.
+    if (known?.revision !== revision) known = { revision, pins: await rows.pins({ state: "adopted" }) };
+    askedAt = now();
+  }
+
+  return {
+    async current(): Promise<readonly OwnPin[]> {
+      if (now() - askedAt < BELIEVED_MS && known !== null) return known.pins;
+      running ??= ask().finally(() => {
+        running = null;
+      });
+      try {
+        await running;
+      } catch (error) {
+        if (known === null) throw error;
+        onError(error);
+      }
+      return known?.pins ?? [];
+    },
+    forget() {
+      askedAt = Number.NEGATIVE_INFINITY;
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/** Opens the registries of own sources: credentials from the operator's file, the source's own rule of trust. */
+import { createHash } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { z } from "zod";
+import type { OwnTrust } from "../domain/own-sources.ts";
+import { AppError, invalidInput } from "../errors/app-error.ts";
+import { guardedFetch } from "../oci/guarded-fetch.ts";
+import { type ImageReference, parseReference } from "../oci/reference.ts";
+import { createSourceImages, type SourceImagesOptions } from "../oci/source-images.ts";
+import type { SourceImages } from "../oci/types.ts";
+
+/** The credentials file of docker and podman, as far as it is read (docker config.json, "auths"). */
+const authFileSchema = z.object({
+  auths: z
+    .record(
+      z.string(),
+      z.object({
+        auth: z.string().optional(),
+        username: z.string().optional(),
+        password: z.string().optional(),
+      }),
+    )
+    .prefault({}),
+});
+
+export interface RemotesOptions extends Pick<SourceImagesOptions, "cacheDir" | "run" | "onWarning"> {
+  secondLevel: NonNullable<SourceImagesOptions["secondLevel"]>;
+  /** File with credentials by host; null for none. Read anew each time. */
+  authFile: string | null;
+  /** Hosts that may be private addresses. They are also asked without TLS when they say so with http://. */
+  privateHosts: readonly string[];
+  /** Where public keys of sources are written for the checks. */
+  keysDir: string;
+}
+
+export interface Remote {
+  images: SourceImages;
+  reference: ImageReference;
+}
+
+export type OpenRemote = (reference: string, trust: OwnTrust) => Promise<Remote>;
+
+/** Gives a reader for the registry that a reference names. invalid_input for references without host. */
+export function createRemotes(options: RemotesOptions): OpenRemote {
+  const fetch = guardedFetch({ allowed: options.privateHosts });
+  return async (text, trust) => {
+    const plain = text.startsWith("http://");
+    const reference = parseReference(text.replace(/^https?:\/\//, ""));
+    const host = reference.registry;
+    if (host === null)
+      throw invalidInput(`${JSON.stringify(text.slice(0, 200))} does not say which registry it is in`, {
+        hint: "Write the host in front: registry.example.com/team/daemon:v1.",
+        details: { field: "reference" },
+      });
+    if (plain && !options.privateHosts.some((allowed) => allowed === host))
+      throw invalidInput(`${host} may not be asked without TLS`, {
+        hint: "Use https, or have the operator name the host in OWN_PRIVATE_REGISTRIES.",
+        details: { field: "reference" },
+      });
+    const images = createSourceImages({
+      ...options,
+      registry: `${plain ? "http" : "https"}://${host}`,
+      ...(await credentialsOf(options.authFile, host)),
+      verify: await verification(options.keysDir, trust),
+      fetch,
+    });
+    return { images, reference };
+  };
+}
+
+async function credentialsOf(file: string | null, host: string) {
+  const none = { username: null, password: null };
+  if (file === null) return none;
+  const auths = await readAuths(file);
+  const entry = auths[host] ?? auths[`https://${host}`] ?? auths[`https://${host}/v1/`];
+  if (entry === undefined) return none;
+  if (entry.auth === undefined) return { username: entry.username ?? null, password: entry.password ?? null };
+  const [username = "", ...password] = Buffer.from(entry.auth, "base64").toString("utf8").split(":");
+  return { username, password: password.join(":") };
+}
+
+async function readAuths(file: string): Promise<z.output<typeof authFileSchema>["auths"]> {
+  try {
+    return authFileSchema.parse(JSON.parse(await readFile(file, "utf8"))).auths;
+  } catch (cause) {
+    // The parser's words may hold what stands in the file.
+    throw new AppError("internal", "The file with credentials of registries cannot be read", {
+      hint: "The operator should look at OWN_REGISTRY_AUTH_FILE: it has the form of docker's config.json.",
+      cause,
+    });
+  }
+}
+
+async function verification(keysDir: string, trust: OwnTrust): Promise<SourceImagesOptions["verify"]> {
+  if (trust.rule !== "key") return { kind: "off" };
+  const name = createHash("sha256").update(trust.pem).digest("hex");
+  await mkdir(keysDir, { recursive: true });
+  const file = path.join(keysDir, `${name}.pem`);
+  await writeFile(file, trust.pem);
+  return { kind: "key", file };
+}

@@ -1,0 +1,233 @@
+/** Own sources: add, look, adopt, upload, retire, remove. Every change is on purpose; nothing moves by itself. */
+import { newBuildId } from "../db/build-id.ts";
+import type { OwnPin, OwnSource, OwnSourceInput } from "../domain/own-sources.ts";
+import { quoteText } from "../domain/quote.ts";
+import type { Release } from "../domain/release.ts";
+import { AppError, notFound } from "../errors/app-error.ts";
+import type { ReleaseService } from "./contracts.ts";
+import type { FindConfigured } from "./hidden-schematics.ts";
+import type {
+  OwnAccess,
+  OwnSourceService,
+  OwnSourceView,
+  RemovedSource,
+  UploadRequest,
+} from "./own-contracts.ts";
+import { lookAtSource } from "./own-looking.ts";
+import { adopted, refuseOfficialName, toPinView } from "./own-pins.ts";
+import { takeUpload, type UploadOptions } from "./own-uploads.ts";
+
+const MOST_NAMED = 1_000;
+const MOST_SHOWN = 100;
+
+export interface OwnSourceServiceOptions extends UploadOptions {
+  access: OwnAccess;
+  /** The releases without own entries: what is official. */
+  official: ReleaseService;
+  findConfigured: FindConfigured;
+  /** Called after each change. */
+  onChange: () => void;
+}
+
+/** The use cases of own sources. Who may use them is asked by the routes. */
+export function createOwnSourceService(options: OwnSourceServiceOptions): OwnSourceService {
+  const { rows, access, onChange } = options;
+  const reads = readsOf(options);
+  const save = async (pin: OwnPin) => {
+    await rows.savePin(pin);
+    onChange();
+  };
+  return {
+    access,
+    ...reads,
+    async add(input, signal) {
+      const source = newSource(options, input, false);
+      const pins = source.kind === "upload" ? [] : await lookAtSource(options, source, signal);
+      if (!(await rows.addSource(source))) throw nameTaken(source);
+      for (const pin of pins) await rows.savePin(pin);
+      onChange();
+      return reads.require(source.id);
+    },
+    async look(id, signal) {
+      const source = await requireSource(options, id);
+      if (source.kind !== "upload")
+        for (const pin of await lookAtSource(options, source, signal)) await rows.savePin(pin);
+      onChange();
+      return reads.require(id);
+    },
+    async adopt(pinId, request) {
+      const pin = adopted(
+        await requirePinRow(options, pinId),
+        request,
+        await newestOfficial(options),
+        at(options),
+      );
+      await save(pin);
+      return toPinView(pin);
+    },
+    async adoptAll(id, request) {
+      const { pins } = await reads.require(id);
+      const official = await newestOfficial(options);
+      for (const { id: pinId, state } of pins) {
+        if (state !== "offered") continue;
+        const pin = await requirePinRow(options, pinId);
+        const next = attempt(() => adopted(pin, request, official, at(options)));
+        if (next !== null) await rows.savePin(next);
+      }
+      onChange();
+      return reads.require(id);
+    },
+    async retire(pinId) {
+      const pin: OwnPin = { ...(await requirePinRow(options, pinId)), state: "retired" };
+      await save(pin);
+      return toPinView(pin);
+    },
+    async upload(request) {
+      const official = await newestOfficial(options);
+      const { namespace, name, override = false } = request;
+      refuseOfficialName({ subject: "extension", name: `${namespace}/${name}`, override }, official);
+      const known = await findUploads(options, request);
+      const source = known ?? newUploads(options, request);
+      const offered = await takeUpload(options, source.id, request);
+      const sourceId = known?.id ?? (await addUploads(options, source, request));
+      const pin = attempt(() => adopted(offered, request, official, at(options))) ?? offered;
+      await save({ ...pin, sourceId });
+      return toPinView({ ...pin, sourceId });
+    },
+    async remove(id) {
+      const source = await requireSource(options, id);
+      if (source.declared)
+        throw new AppError("conflict", "This source is declared in a file", {
+          hint: "Take it out of the file that OWN_EXTENSIONS_FILE names.",
+          retryable: false,
+        });
+      const usage = await usageOf(options, id);
+      await rows.removeSource(id);
+      onChange();
+      return usage;
+    },
+  };
+}
+
+type Reads = Pick<OwnSourceService, "list" | "require" | "requirePin" | "check" | "usage">;
+
+function readsOf(options: OwnSourceServiceOptions): Reads {
+  const { rows, inspection, official } = options;
+  return {
+    async list() {
+      const [sources, pins] = await Promise.all([rows.sources(), rows.pins()]);
+      return sources.map((source) =>
+        viewOf(
+          source,
+          pins.filter((pin) => pin.sourceId === source.id),
+        ),
+      );
+    },
+    async require(id) {
+      return viewOf(await requireSource(options, id), await rows.pins({ sourceId: id }));
+    },
+    requirePin: async (id) => toPinView(await requirePinRow(options, id)),
+    async check(pinId, version, signal) {
+      const pin = await requirePinRow(options, pinId);
+      if (pin.subject === "overlay") return [];
+      return inspection.reports(pin, await official.require(version), signal);
+    },
+    usage: (id) => usageOf(options, id),
+  };
+}
+
+const at = ({ now }: OwnSourceServiceOptions): Date => new Date(now());
+
+const viewOf = (source: OwnSource, pins: OwnPin[]): OwnSourceView => ({
+  ...source,
+  pins: pins.map(toPinView),
+});
+
+/** The result, or null when it is refused because somebody has to decide. */
+function attempt<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof AppError && error.code === "conflict") return null;
+    throw error;
+  }
+}
+
+/** A row for what was asked, before anything is known of it. */
+export function newSource(
+  { now }: Pick<OwnSourceServiceOptions, "now">,
+  input: OwnSourceInput,
+  declared: boolean,
+): OwnSource {
+  const { name = null, reference = null, ...rest } = input;
+  return { ...rest, id: newBuildId(now()), name, reference, declared, createdAt: new Date(now()) };
+}
+
+async function requireSource({ rows }: OwnSourceServiceOptions, id: string): Promise<OwnSource> {
+  const source = await rows.findSource(id);
+  if (source !== null) return source;
+  throw notFound(`There is no source ${quoteText(id)}`, { hint: "GET /api/v1/sources lists them." });
+}
+
+async function requirePinRow({ rows }: OwnSourceServiceOptions, id: string): Promise<OwnPin> {
+  const pin = await rows.findPin(id);
+  if (pin !== null) return pin;
+  throw notFound(`There is no image ${quoteText(id)} of an own source`, {
+    hint: "GET /api/v1/sources lists them.",
+  });
+}
+
+/** Uploads of one name belong together. conflict when the name belongs to another kind of source. */
+async function findUploads(
+  { rows }: OwnSourceServiceOptions,
+  { namespace, name }: UploadRequest,
+): Promise<OwnSource | null> {
+  const known = (await rows.sources()).find(
+    (source) => source.subject === "extension" && source.namespace === namespace && source.name === name,
+  );
+  if (known !== undefined && known.kind !== "upload") throw nameTaken(known);
+  return known ?? null;
+}
+
+function newUploads(options: OwnSourceServiceOptions, { namespace, name, override = false }: UploadRequest): OwnSource {
+  const input = { kind: "upload", subject: "extension", namespace, name, override, trust: { rule: "off" } } as const;
+  return newSource(options, input, false);
+}
+
+/** ID of the source; somebody else may have made it meanwhile. */
+async function addUploads(
+  options: OwnSourceServiceOptions,
+  source: OwnSource,
+  request: UploadRequest,
+): Promise<string> {
+  if (await options.rows.addSource(source)) return source.id;
+  return (await findUploads(options, request))?.id ?? source.id;
+}
+
+/** Own names are compared with those of the newest release. */
+async function newestOfficial({ official }: OwnSourceServiceOptions): Promise<Release[]> {
+  const newest = (await official.versions()).at(-1);
+  return newest === undefined ? [] : [await official.require(newest)];
+}
+
+function nameTaken({ namespace, name, subject }: OwnSource): AppError {
+  const what = name === null ? `the namespace ${quoteText(namespace)}` : quoteText(`${namespace}/${name}`);
+  return new AppError("conflict", `There is a source for ${subject} ${what} already`, {
+    hint: "Change or delete that one, or choose another name.",
+    retryable: false,
+  });
+}
+
+async function usageOf(
+  { rows, findConfigured }: OwnSourceServiceOptions,
+  id: string,
+): Promise<RemovedSource> {
+  const pins = await rows.pins({ sourceId: id });
+  const namesOf = (subject: OwnPin["subject"]) => [
+    ...new Set(pins.filter((pin) => pin.subject === subject).map((pin) => pin.name)),
+  ];
+  const names = { extensions: namesOf("extension"), overlays: namesOf("overlay") };
+  const all = await rows.schematicsNaming(names, MOST_NAMED);
+  const secret = new Set(await findConfigured(all));
+  return { schematics: all.filter((one) => !secret.has(one)).slice(0, MOST_SHOWN), hidden: secret.size };
+}

@@ -1,0 +1,117 @@
+/** From an archive that somebody sends to an image in our registry: unpacked with care, checked, packed the same each time. */
+import { createWriteStream } from "node:fs";
+import path from "node:path";
+import { pipeline } from "node:stream/promises";
+import { newBuildId } from "../db/build-id.ts";
+import { ARCHES, type Arch } from "../domain/asset.ts";
+import { OFFICIAL_NAMESPACE, type OwnPin, requireOwnName, requireRange } from "../domain/own-sources.ts";
+import { AppError, invalidInput } from "../errors/app-error.ts";
+import type { ExtensionMetadata } from "../formats/extension-manifest.ts";
+import type { ExtensionReport, ExtensionTree, PackedLayer, UnpackLimits } from "../imager/extension/types.ts";
+import type { UploadRequest } from "./own-contracts.ts";
+import { keepMadeImage, type MadeImage } from "./own-images.ts";
+import { type LookingOptions, ownRepository, refuseTooMany, releaseFor, saidBy } from "./own-looking.ts";
+import { refuseErrors } from "./own-pins.ts";
+
+/** What is done with archives and folders of extensions. */
+export interface ExtensionTools {
+  unpack(file: string, dir: string, limits: UnpackLimits, signal: AbortSignal): Promise<ExtensionTree>;
+  architectures(tree: ExtensionTree): Promise<Arch[]>;
+  check(
+    tree: ExtensionTree,
+    arch: Arch,
+    release: Awaited<ReturnType<typeof releaseFor>>,
+    signal: AbortSignal,
+  ): Promise<ExtensionReport>;
+  pack(tree: ExtensionTree, outFile: string, signal: AbortSignal): Promise<PackedLayer>;
+  image(layers: { arch: Arch; layer: PackedLayer }[], metadata: ExtensionMetadata): Omit<MadeImage, "layers">;
+}
+
+export interface UploadOptions extends LookingOptions {
+  tools: ExtensionTools;
+}
+
+/** Unpacked archives may be this many times as large as they are sent. */
+const MOST_GROWTH = 20;
+const MOST_ENTRIES = 100_000;
+const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
+
+/** Gives the pin for what was sent, offered and not saved. invalid_input with the reports when it has errors. */
+export async function takeUpload(
+  options: UploadOptions,
+  sourceId: string,
+  request: UploadRequest,
+): Promise<OwnPin> {
+  const { namespace, name: short, signal } = request;
+  const name = requireOwnName(namespace, short);
+  const override = request.override ?? false;
+  if (namespace === OFFICIAL_NAMESPACE && !override)
+    throw invalidInput(`${name} is in the namespace of the official extensions`, {
+      hint: "Choose a namespace of your own, or say override to replace an official extension.",
+    });
+  const talos = requireRange(request.talos ?? "");
+  await refuseTooMany(options, 1);
+  const repository = ownRepository("extension", namespace, name);
+  return options.inspection.inScratch(async (dir) => {
+    const file = path.join(dir, "sent");
+    await pipeline(request.body, limited(options.maxBytes), createWriteStream(file), { signal });
+    const limits = { maxBytes: options.maxBytes * MOST_GROWTH, maxEntries: MOST_ENTRIES };
+    const tree = await options.tools.unpack(file, path.join(dir, "tree"), limits, signal);
+    const platforms = request.arch === undefined ? await options.tools.architectures(tree) : [request.arch];
+    const reports = await checkAll(options, tree, platforms, talos, signal);
+    refuseErrors(name, reports);
+    const [first] = reports;
+    const metadata = first?.metadata;
+    if (!metadata) throw new AppError("internal", `${name} was checked without its manifest`);
+    const layer = await options.tools.pack(tree, path.join(dir, "layer.tar.gz"), signal);
+    const image = options.tools.image(
+      platforms.map((arch) => ({ arch, layer })),
+      metadata,
+    );
+    const tag = TAG.test(metadata.version) ? metadata.version : image.index.digest.slice(7, 19);
+    const layers = [{ path: layer.file, digest: layer.digest, sizeBytes: layer.sizeBytes }];
+    await keepMadeImage(
+      { ...options.place, scratch: dir },
+      { ...image, layers },
+      { repository, tag },
+      signal,
+    );
+    return {
+      ...{ id: newBuildId(options.now()), sourceId, subject: "extension", name, repository },
+      ...{ origin: `upload of ${metadata.name} ${metadata.version}`, tag, digest: image.index.digest },
+      ...{ talos, ...saidBy(reports, { author: "", description: "" }) },
+      ...{ platforms: ARCHES.filter((arch) => platforms.includes(arch)), sizeBytes: layer.sizeBytes },
+      ...{ override, report: reports, accepted: false, state: "offered" },
+      ...{ createdAt: new Date(options.now()), adoptedAt: null },
+    };
+  });
+}
+
+async function checkAll(
+  { tools, releases }: UploadOptions,
+  tree: ExtensionTree,
+  platforms: readonly Arch[],
+  talos: string,
+  signal: AbortSignal,
+): Promise<ExtensionReport[]> {
+  const release = await releaseFor(releases, talos);
+  const reports: ExtensionReport[] = [];
+  for (const arch of platforms) reports.push(await tools.check(tree, arch, release, signal));
+  return reports;
+}
+
+/** Passes bytes on until there are too many. */
+function limited(maxBytes: number) {
+  return async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let size = 0;
+    for await (const chunk of source) {
+      size += chunk.length;
+      if (size > maxBytes)
+        throw new AppError("too_large", `The archive is larger than ${maxBytes} bytes`, {
+          hint: "The operator can raise OWN_EXTENSIONS_MAX_SIZE.",
+          retryable: false,
+        });
+      yield chunk;
+    }
+  };
+}
