@@ -1,6 +1,7 @@
 /** The configuration of a web or worker process, or all that is wrong with it. */
 import { join, resolve } from "node:path";
 import { type Environment, readEnvironment } from "./environment.ts";
+import { toOwnExtensions } from "./own-extensions.ts";
 import type { Settings } from "./schema.ts";
 import { type Problem, readSettings } from "./settings.ts";
 import { toVerification } from "./source-verification.ts";
@@ -79,6 +80,7 @@ function toConfig(
     redis: { url: servers.redis },
     storage: toStorage(settings, dataDir),
     source: toSource(settings, environment),
+    installerRegistry: toInstallerRegistry(settings),
     build: {
       engine: toEngine(settings),
       concurrency: settings.BUILD_CONCURRENCY ?? environment.cores,
@@ -86,6 +88,10 @@ function toConfig(
     },
     ociSigningKey: toOciSigningKey(settings, dataDir, environment),
     secureBoot: toSecureBoot(settings, dataDir, environment),
+    own: toOwnExtensions(settings, {
+      workingFolder: environment.workingFolder,
+      embedded: environment.variables[EMBEDDED] === "1",
+    }),
     metricsPort: settings.METRICS_PORT ?? null,
     logLevel: settings.LOG_LEVEL,
   };
@@ -119,6 +125,13 @@ function toStorage(settings: Settings, dataDir: string): Config["storage"] {
     secretAccessKey: settings.S3_SECRET_ACCESS_KEY ?? null,
     forcePathStyle: settings.S3_FORCE_PATH_STYLE ?? settings.S3_ENDPOINT !== undefined,
   };
+}
+
+function toInstallerRegistry(settings: Settings): Config["installerRegistry"] {
+  const { INSTALLER_REGISTRY: registry } = settings;
+  if (registry === undefined) return null;
+  const { INSTALLER_REGISTRY_USERNAME: username, INSTALLER_REGISTRY_PASSWORD: password } = settings;
+  return { registry, username: username ?? null, password: password ?? null };
 }
 
 /** A key is made only where one machine holds everything: two that made their own would contradict each other. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import {
   addressOrPattern,
   duration,
+  hostList,
   imageOfSource,
   oneOf,
   pattern,
@@ -21,8 +22,10 @@ export const GROUPS = {
   data: "Data",
   storage: "Object store",
   source: "Source registry",
+  installers: "Registry for installers",
   build: "Builds",
   keys: "Keys",
+  own: "Own extensions",
   running: "Running",
 } as const;
 
@@ -177,6 +180,21 @@ export const settingsSchema = z.object({
     { group: "source", default: "none" },
     "Versions that are not offered, with commas between them.",
   ),
+  INSTALLER_REGISTRY: leaf(
+    webAddress({ path: true }).optional(),
+    { group: "installers", default: "none: the factory serves installers itself" },
+    "Registry that finished installers are pushed to; pulls are sent there once everything is there, if it serves them without credentials. http:// means plain; may carry a path prefix.",
+  ),
+  INSTALLER_REGISTRY_USERNAME: leaf(
+    textLike("a user name", anything).optional(),
+    { group: "installers", default: "anonymous" },
+    "User name for pushing there.",
+  ),
+  INSTALLER_REGISTRY_PASSWORD: leaf(
+    textLike("a password", anything).optional(),
+    { group: "installers", default: "anonymous", secret: true },
+    "Password or token for pushing there.",
+  ),
   BUILD_ENGINE: leaf(
     oneOf(["native", "container"]).prefault("native"),
     { group: "build" },
@@ -218,6 +236,41 @@ export const settingsSchema = z.object({
     textLike("a file", anything).optional(),
     { group: "keys", default: "created under DATA_DIR/keys by npm start, else off" },
     "PEM file with the private key that signs installer images and files: ECDSA on P-256, PKCS#8 or SEC1.",
+  ),
+  OWN_EXTENSIONS: leaf(
+    oneOf(["off", "admin", "everyone"]).optional(),
+    { group: "own", default: "everyone under npm start; else admin with ADMIN_TOKEN, off without" },
+    "Who may bring extensions and overlays of their own: off nobody, admin whoever sends ADMIN_TOKEN, everyone whoever reaches the server.",
+  ),
+  ADMIN_TOKEN: leaf(
+    textLike("a token of at least 16 characters", /^\S{16,}$/).optional(),
+    { group: "own", default: "none", secret: true },
+    "Token that administrators send as Authorization: Bearer, or type on the page of own extensions.",
+  ),
+  OWN_EXTENSIONS_FILE: leaf(
+    textLike("a file", anything).optional(),
+    { group: "own", default: "none" },
+    "YAML file that declares own sources; read at start and when it changes (docs/own-extensions.md).",
+  ),
+  OWN_REGISTRY_AUTH_FILE: leaf(
+    textLike("a file", anything).optional(),
+    { group: "own", default: "anonymous" },
+    "Credentials of registries that own sources are in, in the form of docker's config.json. Whoever may add sources can use them.",
+  ),
+  OWN_PRIVATE_REGISTRIES: leaf(
+    hostList().optional(),
+    { group: "own", default: "none" },
+    "Hosts, with port where they have one, that own sources may name although they are private addresses; also those without TLS, written http://host.",
+  ),
+  OWN_EXTENSIONS_MAX_SIZE: leaf(
+    wholeNumber(1, 100_000).prefault("1024"),
+    { group: "own" },
+    "Largest image or upload of an own source, in MiB.",
+  ),
+  OWN_EXTENSIONS_MAX_COUNT: leaf(
+    wholeNumber(1, 100_000).prefault("200"),
+    { group: "own" },
+    "Own extensions and overlays that are kept in use or on offer at once.",
   ),
   METRICS_PORT: leaf(
     wholeNumber(1, 65_535).optional(),

@@ -88,9 +88,12 @@ function crossProblems(
   const trustRoot = settings.SOURCE_TRUST_ROOT;
   if (trustRoot !== undefined && !isReadable(resolve(environment.workingFolder, trustRoot)))
     problems.push({ name: "SOURCE_TRUST_ROOT", message: `names ${trustRoot}, which cannot be read` });
-  const signingKey = settings.OCI_SIGNING_KEY;
-  if (signingKey !== undefined && !isReadable(resolve(environment.workingFolder, signingKey)))
-    problems.push({ name: "OCI_SIGNING_KEY", message: `names ${signingKey}, which cannot be read` });
+  if (settings.OWN_EXTENSIONS === "admin") need("ADMIN_TOKEN", "when OWN_EXTENSIONS is admin");
+  for (const name of ["OCI_SIGNING_KEY", "OWN_EXTENSIONS_FILE", "OWN_REGISTRY_AUTH_FILE"] as const) {
+    const file = settings[name];
+    if (file !== undefined && !isReadable(resolve(environment.workingFolder, file)))
+      problems.push({ name, message: `names ${file}, which cannot be read` });
+  }
   return problems;
 }
 

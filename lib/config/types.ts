@@ -39,6 +39,8 @@ export interface Config {
     /** Without "v". */
     brokenVersions: string[];
   };
+  /** Registry that gets every finished installer; null when the factory serves them itself. */
+  installerRegistry: { registry: string; username: string | null; password: string | null } | null;
   build: {
     engine:
       | { kind: "native" }
@@ -59,6 +61,17 @@ export interface Config {
     | { kind: "off" }
     | { kind: "files"; signingKey: string; signingCertificate: string; pcrKey: string }
     | { kind: "created"; folder: string };
+  own: {
+    mode: "off" | "admin" | "everyone";
+    adminToken: string | null;
+    /** Absolute. */
+    declarations: string | null;
+    /** Absolute. */
+    authFile: string | null;
+    privateHosts: string[];
+    maxBytes: number;
+    maxCount: number;
+  };
   metricsPort: number | null;
   logLevel: "trace" | "debug" | "info" | "warn" | "error" | "silent";
 }

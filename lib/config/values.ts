@@ -82,6 +82,15 @@ export const imageOfSource = () =>
     return repository === undefined ? null : { repository, tag: tag ?? null, digest: digest ?? null };
   });
 
+/** Host names or addresses, each with a port or not, with commas between them. */
+export const hostList = () =>
+  converted("hosts like registry.lan,10.0.0.5:5000 with commas between them", (text) => {
+    const hosts = text.split(",").map((part) => part.trim());
+    return hosts.every((host) => /^(?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\])(?::\d{1,5})?$/.test(host))
+      ? hosts
+      : null;
+  });
+
 /** Any text that fits the pattern. */
 export const textLike = (wanted: string, pattern: RegExp) =>
   converted(wanted, (text) => (pattern.test(text) ? text : null));
