@@ -9,7 +9,7 @@ import type { CatalogChange } from "../domain/release-diff.ts";
 import type { SchematicDiff } from "../domain/schematic-diff.ts";
 import type { UpgradeCheck } from "../domain/upgrade/upgrade-types.ts";
 import type { ExtensionMetadata } from "../formats/extension-manifest.ts";
-import type { StoredSchematic } from "./contracts.ts";
+import type { StoredSchematic } from "./stored-schematic.ts";
 
 /** Releases as far as they were read; asking never starts reading one. */
 export interface KnownReleases {

@@ -6,24 +6,18 @@ import type { BuildError } from "../domain/build-record.ts";
 import type { BuildState } from "../domain/build-state.ts";
 import type { ModelLock } from "../domain/model-lock.ts";
 import type { CatalogExtension, CatalogOverlay, Release } from "../domain/release.ts";
-import type { Schematic } from "../domain/schematic-types.ts";
 import type { BuildPlan, Phase } from "../imager/types.ts";
 import type { ByteRange } from "../storage/object-store.ts";
 import type { CatalogSide } from "./catalog-contracts.ts";
 import type { ChecksumService, LockService, SbomService, SigningService } from "./evidence-contracts.ts";
 import type { PresetService } from "./presets.ts";
 import type { RegistryService } from "./registry-contracts.ts";
+import type { StoredSchematic } from "./stored-schematic.ts";
 import type { StatusService } from "./status-contracts.ts";
 
 // ---- schematics
 
-export interface StoredSchematic {
-  id: string;
-  /** Canonical YAML, exactly the bytes that hash to the id. */
-  canonical: string;
-  /** What was posted, decoded. Not the canonical text read again: a few texts do not survive that. */
-  schematic: Schematic;
-}
+export type { StoredSchematic } from "./stored-schematic.ts";
 
 export interface SchematicService {
   /** Parses, canonicalizes and stores. A known id costs one read. invalid_input with the decoder's words on bad text. */
