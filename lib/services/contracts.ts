@@ -12,8 +12,8 @@ import type { CatalogSide } from "./catalog-contracts.ts";
 import type { ChecksumService, LockService, SbomService, SigningService } from "./evidence-contracts.ts";
 import type { PresetService } from "./presets.ts";
 import type { RegistryService } from "./registry-contracts.ts";
-import type { StoredSchematic } from "./stored-schematic.ts";
 import type { StatusService } from "./status-contracts.ts";
+import type { StoredSchematic } from "./stored-schematic.ts";
 
 // ---- schematics
 
