@@ -3,6 +3,7 @@ import path from "node:path";
 import type { Database } from "./db/client.ts";
 import { createRegistryRepository } from "./db/registry-repository.ts";
 import type { SigningIdentity } from "./domain/recipe-types.ts";
+import { createRegistryPush } from "./oci/registry-push.ts";
 import type { SourceImages, SourceMirror } from "./oci/types.ts";
 import { type AssetResolvingOptions, createAssetResolving } from "./services/asset-resolving.ts";
 import type {
@@ -15,6 +16,7 @@ import type { OverlayProfiles } from "./services/overlay-profiles.ts";
 import { createRegistryService } from "./services/registry.ts";
 import type { ImageEvidence, RegistryService } from "./services/registry-contracts.ts";
 import { createInstallers } from "./services/registry-installers.ts";
+import { createOutsideRegistry } from "./services/registry-outside.ts";
 import { createRegistrySource } from "./services/registry-source.ts";
 import { createTalosctlService } from "./services/talosctl.ts";
 import type { ObjectStore } from "./storage/object-store.ts";
@@ -34,6 +36,9 @@ export interface RegistrySideOptions {
   planInstallerManifest: AssetResolvingOptions["planAsset"];
   /** Signs new images; without it they are published as they are. */
   evidence?: ImageEvidence;
+  /** Gets every finished installer; null without. */
+  outside?: { registry: string; username: string | null; password: string | null } | null;
+  onWarning?: (message: string, cause: unknown) => void;
   /** Names the key that signs: images signed by another one are published anew, with equal digests. */
   evidenceIdentity?: string;
 }
@@ -42,6 +47,7 @@ export interface RegistrySideOptions {
 export function createRegistrySide(options: RegistrySideOptions): {
   registry: RegistryService;
   talosctl: TalosctlService;
+  close(): Promise<void>;
 } {
   const { db, store, images, assets, schematics, releases, externalUrl, signing } = options;
   const rows = createRegistryRepository(db);
@@ -57,9 +63,16 @@ export function createRegistrySide(options: RegistrySideOptions): {
     evidenceIdentity: options.evidenceIdentity ?? "",
   });
   const source = createRegistrySource({ images, store, rows });
+  const outside = options.outside
+    ? createOutsideRegistry({
+        push: createRegistryPush(options.outside),
+        ...{ rows, store, now: Date.now, onWarning: options.onWarning ?? (() => {}) },
+      })
+    : null;
   const scratchDir = path.join(options.dataDir, "scratch");
   return {
-    registry: createRegistryService({ installers, source }),
+    registry: createRegistryService({ installers, source, outside }),
     talosctl: createTalosctlService({ releases, images, store, scratchDir }),
+    close: async () => outside?.close(),
   };
 }

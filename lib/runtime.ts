@@ -103,11 +103,12 @@ export async function createRuntime(
   const evidence = await createEvidenceSide({
     ...{ config, db, store, images, assets, schematics, releases, builder, log },
   });
-  const { registry, talosctl } = createRegistrySide({
+  const onWarning = (message: string, cause: unknown) => log.warn({ err: cause }, message);
+  const registrySide = createRegistrySide({
     ...{ db, store, images, assets, schematics, releases, externalUrl, dataDir: config.dataDir },
     ...boards,
     planInstallerManifest,
-    signing,
+    ...{ signing, onWarning, outside: config.installerRegistry },
     ...(evidence.images ? { evidence: evidence.images, evidenceIdentity: evidence.identity } : {}),
   });
   const worker = base.blocking
@@ -129,12 +130,13 @@ export async function createRuntime(
     ...evidence.services,
     ...createCatalogSide({ store, images, assets, schematics, releases, dataDir: config.dataDir }),
     lockBuilds: createLockBuilds({ resolving, images, store, builder }),
-    registry,
-    talosctl,
+    registry: registrySide.registry,
+    talosctl: registrySide.talosctl,
     ...createOperationSide({ db, side, store, health, releases, schematics, log, now }),
   };
   const close = once(async () => {
     await worker?.close();
+    await registrySide.close();
     await releases.close();
     await usage.close();
     await side.close();

@@ -214,13 +214,13 @@ export function wrongBytes(what: string, expected: string, actual: string): AppE
 }
 
 /** Origin and path prefix of a base address. A leading "/v2" is dropped: it is always put in front of the prefix. */
-function parseBase(registry: string): { origin: string; prefix: string } {
+export function parseBase(registry: string): { origin: string; prefix: string } {
   const url = URL.canParse(registry) ? new URL(registry) : null;
   const prefix = (url?.pathname ?? "").replace(/^\/+|\/+$/g, "").replace(/^v2(?:\/|$)/, "");
   const plain = url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash;
   if (!plain || (prefix !== "" && !isRepository(prefix))) {
     throw invalidInput(`${JSON.stringify(registry)} is not a registry address`, {
-      hint: "write it as https://host[:port][/prefix]; credentials go into SOURCE_USERNAME and SOURCE_PASSWORD",
+      hint: "write it as https://host[:port][/prefix]; credentials go into variables of their own",
     });
   }
   return { origin: url.origin, prefix };

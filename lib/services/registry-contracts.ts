@@ -8,11 +8,15 @@ export interface RegistryDocument {
   digest: string;
   mediaType: string;
   bytes: Uint8Array;
+  /** Where clients are sent instead of giving them the bytes. */
+  location?: string;
 }
 
 export interface RegistryBlobFile {
   digest: string;
   sizeBytes: number;
+  /** Where clients are sent instead of giving them the bytes. */
+  location?: string;
   open(range: ByteRange | undefined, signal: AbortSignal): Promise<Readable>;
 }
 

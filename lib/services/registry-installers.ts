@@ -11,13 +11,12 @@ import {
 } from "../domain/registry-path.ts";
 import { comparePrecedence, parseVersion } from "../domain/versions.ts";
 import { AppError, notFound } from "../errors/app-error.ts";
-import { IMAGE_MEDIA, imageIndex } from "../formats/image-documents.ts";
-import { digestOf } from "../oci/manifest.ts";
 import { digestHex, isDigest, isTag } from "../oci/reference.ts";
 import { SingleFlight } from "../oci/single-flight.ts";
 import type { AssetRequest, ReleaseService, ResolvedAsset, SchematicService } from "./contracts.ts";
 import type { RegistryBlobFile, RegistryCall, RegistryDocument } from "./registry-contracts.ts";
 import { type PublishOptions, publishInstaller } from "./registry-publish.ts";
+import { referrersIndex } from "./registry-referrers.ts";
 import { badDigest, badSubject, blobUnknown, manifestUnknown } from "./registry-refusals.ts";
 import { blobKey } from "./source-blobs.ts";
 
@@ -33,6 +32,9 @@ export interface InstallersOptions extends PublishOptions {
 /** Means the newest stable version; listed when that one exists. */
 const LATEST = "latest";
 
+/** `version` is the tag under which the image was published, when it was asked for by that tag or by one like latest. */
+export type InstallerDocument = RegistryDocument & { version?: string };
+
 export type Installers = ReturnType<typeof createInstallers>;
 
 /** Everything under <image>/<schematic>. */
@@ -43,12 +45,12 @@ export function createInstallers(options: InstallersOptions) {
       target: InstallerRepository,
       reference: string,
       call: RegistryCall,
-    ): Promise<RegistryDocument> {
+    ): Promise<InstallerDocument> {
       const name = await requireImage(options, target);
       if (reference.includes(":")) return findByDigest(options, target, reference);
       const version = await versionOf(options, reference);
       if (version === null) return findByTag(options, target, reference);
-      return findOrBuild(options, flights, { target, name, version }, call);
+      return { ...(await findOrBuild(options, flights, { target, name, version }, call)), version };
     },
     async blob(target: InstallerRepository, digest: string): Promise<RegistryBlobFile> {
       await requireImage(options, target);
@@ -192,16 +194,4 @@ async function findBlob(
     throw blobUnknown(digest);
   }
   return { ...blob, open: (range, signal) => store.get(key, range, signal) };
-}
-
-function referrersIndex(manifests: RegistryManifest[], artifactType: string | undefined): RegistryDocument {
-  const entries = manifests
-    .filter((one) => artifactType === undefined || one.artifactType === artifactType)
-    .map(({ mediaType, digest, bytes, artifactType: type, annotations }) => ({
-      ...{ mediaType, digest, size: bytes.length },
-      ...(type === null ? {} : { artifactType: type }),
-      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
-    }));
-  const bytes = imageIndex(entries);
-  return { digest: digestOf(bytes), mediaType: IMAGE_MEDIA.index, bytes };
 }

@@ -4,7 +4,8 @@ import type { RegistryRequest } from "../domain/registry-path.ts";
 import { isDigest } from "../oci/reference.ts";
 import { acceptsIndex } from "./registry-accept.ts";
 import type { RegistryCall, RegistryDocument, RegistryService, TagPage } from "./registry-contracts.ts";
-import type { Installers } from "./registry-installers.ts";
+import type { InstallerDocument, Installers } from "./registry-installers.ts";
+import type { OutsideRegistry } from "./registry-outside.ts";
 import type { RegistrySource } from "./registry-source.ts";
 
 const indexSchema = z.object({
@@ -20,23 +21,41 @@ const indexSchema = z.object({
 export function createRegistryService(halves: {
   installers: Installers;
   source: RegistrySource;
+  /** Where clients are sent for installers; null when they are served from here. */
+  outside: OutsideRegistry | null;
 }): RegistryService {
-  const { installers, source } = halves;
+  const { installers, source, outside } = halves;
   const manifest = (request: RegistryRequest, reference: string, call: RegistryCall) =>
     request.target.kind === "source"
       ? source.manifest(request.target, reference, call.signal)
       : installers.manifest(request.target, reference, call);
+
+  async function manifestHere(
+    request: RegistryRequest,
+    call: RegistryCall & { accept?: string },
+  ): Promise<InstallerDocument> {
+    const found: InstallerDocument = await manifest(request, request.reference, call);
+    if (isDigest(request.reference) || acceptsIndex(call.accept)) return found;
+    const digest = defaultPlatform(found);
+    return digest === null ? found : manifest(request, digest, call);
+  }
+
   return {
     async manifest(request, call) {
-      const found = await manifest(request, request.reference, call);
-      if (isDigest(request.reference) || acceptsIndex(call.accept)) return found;
-      const digest = defaultPlatform(found);
-      return digest === null ? found : manifest(request, digest, call);
+      const { version, ...found } = await manifestHere(request, call);
+      if (outside === null || request.target.kind === "source") return found;
+      const { repository } = request.target;
+      const location =
+        version === undefined
+          ? await outside.find(repository, "manifests", found.digest)
+          : await outside.tagged(repository, version, found.digest);
+      return location === null ? found : { ...found, location };
     },
     async blob({ target, reference }, call) {
-      return target.kind === "source"
-        ? source.blob(target, reference, call.signal)
-        : installers.blob(target, reference);
+      if (target.kind === "source") return source.blob(target, reference, call.signal);
+      const found = await installers.blob(target, reference);
+      const location = (await outside?.find(target.repository, "blobs", reference)) ?? null;
+      return location === null ? found : { ...found, location };
     },
     async referrers({ target, reference }, call) {
       return target.kind === "source"
