@@ -23,7 +23,6 @@ export const GROUPS = {
   storage: "Object store",
   source: "Source registry",
   installers: "Registry for installers",
-  installers: "Registry for installers",
   build: "Builds",
   keys: "Keys",
   own: "Own extensions",
@@ -180,21 +179,6 @@ export const settingsSchema = z.object({
     versionList().optional(),
     { group: "source", default: "none" },
     "Versions that are not offered, with commas between them.",
-  ),
-  INSTALLER_REGISTRY: leaf(
-    webAddress({ path: true }).optional(),
-    { group: "installers", default: "none: the factory serves installers itself" },
-    "Registry that finished installers are pushed to; pulls are sent there once everything is there, if it serves them without credentials. http:// means plain; may carry a path prefix.",
-  ),
-  INSTALLER_REGISTRY_USERNAME: leaf(
-    textLike("a user name", anything).optional(),
-    { group: "installers", default: "anonymous" },
-    "User name for pushing there.",
-  ),
-  INSTALLER_REGISTRY_PASSWORD: leaf(
-    textLike("a password", anything).optional(),
-    { group: "installers", default: "anonymous", secret: true },
-    "Password or token for pushing there.",
   ),
   INSTALLER_REGISTRY: leaf(
     webAddress({ path: true }).optional(),
