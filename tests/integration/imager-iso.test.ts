@@ -1,29 +1,9 @@
-import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Recipe } from "../../lib/domain/recipe-types.ts";
 import { testKeys } from "../fixtures/secure-boot.ts";
-import { vectorFile } from "../fixtures/vector-files.ts";
 import { type BootWorkshop, bootRecipe, bootWorkshop, sha256, tool } from "./imager-boot-fixture.ts";
-
-interface RecordedIso {
-  pvd: { volumeId: string; volumeSetId: string; created: string; modified: string };
-  elTorito: string[];
-  systemArea: string[];
-  files: string[];
-  texts: Record<string, string>;
-  grubPlatformFiles: Record<string, number>;
-  esp?: {
-    oem: string;
-    sectorsPerCluster: number;
-    label: string;
-    type: string;
-    volumeId: string;
-    files: { path: string; attrib?: string; text?: string }[];
-  };
-}
-const recordedIsos = vectorFile<{ iso: Record<string, RecordedIso> }>("layout.json").iso;
 
 const signer = await testKeys();
 const secure: Partial<Recipe> = {
@@ -59,32 +39,6 @@ const CASES: [name: string, changes: Partial<Recipe>][] = [
 const report = (iso: string, ...args: string[]) =>
   tool("sh", "-c", `xorriso -indev "$0" "$@" 2>/dev/null`, iso, ...args);
 
-/**
- * A report with every number that follows from sizes replaced. xorriso guesses the cylinder alignment from the ends of
- * the partitions, so "on" and "all" depend on sizes too.
- */
-const shape = (lines: string[]) =>
-  lines
-    .filter(
-      (line) =>
-        !/^(El Torito catalog|ISO image size|El Torito img blks|GPT lba range|MBR partition {2}|APM )/.test(
-          line,
-        ),
-    )
-    .map((line) =>
-      line
-        .replace(/(start and size : +\d+).*/, "$1 sizes")
-        .replace(/^(GPT entry array .*?) +\d+ +\d+ +/, "$1 "),
-    )
-    .map((line) =>
-      line
-        .replace(/^(El Torito boot img .*?)(\d+)$/, "$1LBA")
-        .replace(/cyl-align-(on|all)/, "cyl-align")
-        .replace(/0x00000[9b]00/, "0x0000?00")
-        .replace(/\s+/g, " ")
-        .trim(),
-    );
-
 async function lines(iso: string, ...args: string[]): Promise<string[]> {
   return (await report(iso, ...args))
     .trim()
@@ -111,68 +65,15 @@ async function esp(iso: string): Promise<string> {
   return path;
 }
 
+/** What ISO images hold is compared with the recorded ones in layout-iso.test.ts. */
 describe.each(CASES)("%s", (name, changes) => {
-  const recorded = recordedIsos[name];
-  const build = async () => (await shop.build(bootRecipe("iso", changes), "shared")).product.path;
-  const secured = name.includes("arm64") ? "BOOTAA64.EFI" : "BOOTX64.EFI";
-
-  it("has the recorded El Torito entries and partitions", async () => {
-    const iso = await build();
-    expect(shape(await lines(iso, "-report_el_torito", "plain"))).toEqual(shape(recorded?.elTorito ?? []));
-    expect(shape(await lines(iso, "-report_system_area", "plain"))).toEqual(
-      shape(recorded?.systemArea ?? []),
-    );
-  });
-
-  it("has the recorded files with their permissions", async () => {
-    const list = await lines(await build(), "-find", "/", "-exec", "lsdl");
-    expect(plainFiles(list)).toEqual(plainFiles(recorded?.files ?? []));
-    for (const [platform, count] of Object.entries(recorded?.grubPlatformFiles ?? {})) {
-      if (platform === "arm64-efi") continue;
-      expect(list.filter((line) => line.includes(`/boot/grub/${platform}/`)).length, platform).toBe(count);
-    }
-  });
-
-  it("has the recorded names and dates", async () => {
-    const info = await report(await build(), "-pvd_info");
-    const field = (label: string) => new RegExp(`^${label} *: (.*)$`, "m").exec(info)?.[1]?.trim();
-    expect(field("Volume Id")).toBe(recorded?.pvd.volumeId);
-    expect(field("Volume Set Id")).toBe(recorded?.pvd.volumeSetId);
-    expect(field("Creation Time")).toBe(recorded?.pvd.created);
-  });
-
-  it("has the recorded texts", async () => {
-    const iso = await build();
-    for (const [path, text] of Object.entries(recorded?.texts ?? {})) {
-      const out = join(
-        shop.dir,
-        `text-${path.replaceAll("/", "-")}-${createHash("sha256").update(name).digest("hex").slice(0, 8)}`,
-      );
-      await report(iso, "-osirrox", "on", "-extract", `/${path}`, out);
-      expect(await readFile(out, "utf8"), path).toBe(text);
-    }
-  });
-
-  // ISOs of GRUB alone carry no system partition of ours, and none was recorded.
-  const withEsp = recorded?.esp ? it : null;
-  withEsp?.("has a clean ESP with the recorded files, attributes and texts", async () => {
-    const image = await esp(await build());
+  // ISOs of GRUB alone carry no system partition of ours.
+  const withEsp = /v1\.9\.5 metal-amd64\.iso|bootloader grub/.test(name) ? null : it;
+  withEsp?.("has an ESP without damage, whose random seed is read-only", async () => {
+    const { product } = await shop.build(bootRecipe("iso", changes), "shared");
+    const image = await esp(product.path);
     expect(await tool("fsck.fat", "-n", image)).toContain("files");
-    const listed = (await tool("sh", "-c", `mdir -i ${image} -/ -b ::`))
-      .trim()
-      .split("\n")
-      .map((path) => path.replace("::/", ""))
-      .sort();
-    expect(listed).toEqual(recorded?.esp?.files.map(({ path }) => path).sort());
     expect(await tool("mattrib", "-i", image, "::/loader/random-seed")).toMatch(/^ *A? *R/);
-    expect(await tool("mtype", "-i", image, "::/loader/loader.conf")).toBe(
-      recorded?.esp?.files.find(({ path }) => path === "loader/loader.conf")?.text,
-    );
-    expect(listed).toContain(`EFI/BOOT/${secured}`);
-    const boot = await readFile(image);
-    expect(boot.subarray(3, 11).toString()).toBe(recorded?.esp?.oem);
-    expect(boot.readUInt32LE(67).toString(16)).toBe(recorded?.esp?.volumeId);
-    expect(boot.subarray(71, 82).toString()).toBe(recorded?.esp?.label);
   });
 
   it("gives equal bytes from two empty caches", async () => {
