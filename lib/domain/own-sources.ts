@@ -5,7 +5,7 @@ import { isInVersionRange } from "../formats/version-range.ts";
 import type { Arch } from "./asset.ts";
 import { quoteText } from "./quote.ts";
 import type { CatalogExtension, CatalogOverlay, Release } from "./release.ts";
-import { parseVersion } from "./versions.ts";
+import { parseVersionLeniently } from "./versions.ts";
 
 /** catalog: an image that lists many, one tag per release. image: one image. upload: what people send. */
 export const OWN_KINDS = ["catalog", "image", "upload"] as const;
@@ -146,7 +146,7 @@ export function requireRange(text: string): string {
 
 /** True when the range holds the version, pre-releases counted as the release they lead to. */
 export function coversVersion(range: string, version: string): boolean {
-  const parsed = parseVersion(version);
+  const parsed = parseVersionLeniently(version);
   return range === "" || (parsed !== null && isInVersionRange(range, parsed) === true);
 }
 

@@ -5,6 +5,9 @@ import type { OwnAccess, OwnMode } from "./own-contracts.ts";
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
+/** What a browser keeps instead of the token: good for the pages of this factory, and for nothing else that takes the token. */
+const ticketOf = (token: string): string => digest(`casthouse pages\n${token}`).toString("hex");
+
 /** The rule of this factory; `token` is what administrators send, null when there is none. */
 export function createOwnAccess(mode: OwnMode, token: string | null): OwnAccess {
   const expected = token === null ? null : digest(token);
@@ -12,9 +15,17 @@ export function createOwnAccess(mode: OwnMode, token: string | null): OwnAccess 
     if (mode !== "admin") return mode === "everyone";
     return given !== null && expected !== null && timingSafeEqual(digest(given), expected);
   };
+  const ticket = token === null ? null : ticketOf(token);
   return {
     mode,
     may,
+    mayWithTicket: (given) =>
+      mode === "everyone" ||
+      (mode === "admin" &&
+        ticket !== null &&
+        given !== null &&
+        timingSafeEqual(digest(given), digest(ticket))),
+    ticket: (given) => (may(given) && given !== null ? ticketOf(given) : null),
     require(given) {
       if (may(given)) return;
       if (mode === "off")

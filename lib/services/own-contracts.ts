@@ -11,6 +11,10 @@ export interface OwnAccess {
   mode: OwnMode;
   /** Whether this token, null for none, may change sources. */
   may(token: string | null): boolean;
+  /** The same for what a browser keeps. */
+  mayWithTicket(ticket: string | null): boolean;
+  /** What a browser may keep for this token; null when it is not the right one. */
+  ticket(token: string | null): string | null;
   /** forbidden when the mode is off, unauthenticated without the right token. */
   require(token: string | null): void;
 }

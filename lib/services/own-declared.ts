@@ -2,6 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { parseDocument } from "yaml";
 import { z } from "zod";
+import { newBuildId } from "../db/build-id.ts";
 import type { OwnSourceRepository } from "../db/own-source-repository.ts";
 import { type OwnSource, ownSourceInputSchema, requireRange } from "../domain/own-sources.ts";
 import { invalidInput } from "../errors/app-error.ts";
@@ -131,6 +132,13 @@ async function adoptDeclared(
   const releases = await Promise.all(
     (await official.versions()).slice(-1).map((one) => official.require(one)),
   );
+  if (source.kind === "catalog") {
+    // Its images are for one release each; the ranges that are written only say that they are wanted.
+    const offered = adopt.length === 0 ? [] : await rows.pins({ sourceId: source.id, state: "offered" });
+    for (const pin of offered)
+      await rows.savePin(adopted(pin, { acceptWarnings: true }, releases, new Date(now())));
+    return;
+  }
   for (const { talos: written, digest } of adopt) {
     const talos = requireRange(written);
     const pins = await rows.pins({ sourceId: source.id });
@@ -139,10 +147,11 @@ async function adoptDeclared(
         pin.state === "adopted" && pin.talos === talos && (digest === undefined || pin.digest === digest),
     );
     const offer = pins.find(
-      (pin) =>
-        pin.state !== "retired" && (digest === undefined ? pin.state === "offered" : pin.digest === digest),
+      (pin) => pin.state !== "retired" && (digest === undefined || pin.digest === digest),
     );
     if (holds || offer === undefined) continue;
-    await rows.savePin(adopted(offer, { talos, acceptWarnings: true }, releases, new Date(now())));
+    const pin = adopted(offer, { talos, acceptWarnings: true }, releases, new Date(now()));
+    // One image may serve several ranges, each by a pin of its own.
+    await rows.savePin(offer.state === "offered" ? pin : { ...pin, id: newBuildId(now()) });
   }
 }

@@ -1,5 +1,5 @@
 /** Looks into images of own sources: unpacks them for the checks, and knows the kernel of a release. */
-import { mkdtemp, open, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
 import path from "node:path";
 import { LRUCache } from "lru-cache";
 import type { Arch } from "../domain/asset.ts";
@@ -16,7 +16,7 @@ import type { SourceImages } from "../oci/types.ts";
 export interface InspectionOptions {
   images: Pick<SourceImages, "extract">;
   check: (tree: ExtensionTree, options: CheckOptions) => Promise<ExtensionReport>;
-  /** Existing folder. */
+  /** Made when it is missing. */
   scratchDir: string;
   maxBytes: number;
 }
@@ -31,6 +31,7 @@ export function createInspection({ images, check, scratchDir, maxBytes }: Inspec
   const kernels = new LRUCache<string, { release: string | null }>({ max: KERNELS });
 
   async function inScratch<T>(work: (dir: string) => Promise<T>): Promise<T> {
+    await mkdir(scratchDir, { recursive: true });
     const dir = await mkdtemp(path.join(scratchDir, "own-"));
     try {
       return await work(dir);

@@ -1,6 +1,4 @@
 /** Looks at what a source has now, and brings what is new here as offered pins. */
-import { mkdtemp, rm } from "node:fs/promises";
-import path from "node:path";
 import { newBuildId } from "../db/build-id.ts";
 import type { OwnSourceRepository } from "../db/own-source-repository.ts";
 import {
@@ -181,8 +179,7 @@ async function bring(options: LookingOptions, bringing: Bringing, signal: AbortS
   const { source, images, candidate } = bringing;
   const { name, digest, tag, talos, origin } = candidate;
   const target = ownRepository(source.subject, source.namespace, name);
-  const scratch = await mkdtemp(path.join(place.scratch, "import-"));
-  try {
+  return inspection.inScratch(async (scratch) => {
     const image = await importImage(
       { ...place, scratch },
       { images, repository: candidate.repository, digest, target, tag, maxBytes, signal },
@@ -207,9 +204,7 @@ async function bring(options: LookingOptions, bringing: Bringing, signal: AbortS
       ...{ sizeBytes: image.sizeBytes, override: source.override, report: reports, accepted: false },
       ...{ state: "offered", createdAt: new Date(now()), adoptedAt: null },
     };
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Where the image of a name lies in our registry. */

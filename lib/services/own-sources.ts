@@ -189,8 +189,18 @@ async function findUploads(
   return known ?? null;
 }
 
-function newUploads(options: OwnSourceServiceOptions, { namespace, name, override = false }: UploadRequest): OwnSource {
-  const input = { kind: "upload", subject: "extension", namespace, name, override, trust: { rule: "off" } } as const;
+function newUploads(
+  options: OwnSourceServiceOptions,
+  { namespace, name, override = false }: UploadRequest,
+): OwnSource {
+  const input = {
+    kind: "upload",
+    subject: "extension",
+    namespace,
+    name,
+    override,
+    trust: { rule: "off" },
+  } as const;
   return newSource(options, input, false);
 }
 
