@@ -12,6 +12,7 @@ export const PAGE_ROUTES: Route[] = [
   ...read("/builds"),
   ...read("/builds/:id"),
   ...read("/schematics/:id"),
+  ...read("/schematics/:id/qr"),
   ...read("/catalog"),
   ...read("/catalog/extensions/:namespace/:name"),
   ...read("/catalog/overlays/:name"),

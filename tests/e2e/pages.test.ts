@@ -11,7 +11,9 @@ let failedBuild: string;
 /** Starts a build by the result page's own form and gives the path of the build page. */
 async function startBuild(page: Page, id: string, file: string): Promise<string> {
   await page.goto(`/schematics/${id}?version=v1.13.2&platform=metal&arch=amd64`);
-  await page.getByRole("button", { name: `Build ${file}`, exact: true }).click();
+  const build = page.getByRole("button", { name: `Build ${file}`, exact: true });
+  if (!(await build.isVisible())) await page.locator("summary", { hasText: "other files" }).click();
+  await build.click();
   await page.waitForURL("**/builds/*");
   return new URL(page.url()).pathname;
 }
@@ -107,6 +109,10 @@ describe.each(["light", "dark"] as const)("axe in the %s theme", (colorScheme) =
       () => "/?target=cloud&version=1.12.4&platform=alibabacloud&extensions=x%2Fy",
     ],
     ["the form for a board", () => "/?target=sbc&version=1.13.2&overlay-options=a%3A%20%5B"],
+    [
+      "the files of a schematic for another platform",
+      () => `/schematics/${schematic}?version=v1.13.2&platform=vmware&arch=arm64&snippet=talosctl`,
+    ],
     ["the files of a schematic", () => `/schematics/${schematic}?version=v1.13.2&platform=metal&arch=amd64`],
     ["the builds", () => "/builds"],
     ["a failed build", () => failedBuild],

@@ -11,16 +11,20 @@ interface Question {
   files: FileChoice[];
 }
 
+/** A browser opens six connections to a host; events of a build keep one, and some must stay for everything else. */
+const FOLLOWED_BUILDS = 3;
+
 /** States in the order of the files. Never starts work. */
 export async function findFileStates(services: Services, question: Question): Promise<FileState[]> {
   const looked = await Promise.all(question.files.map((file) => look(services, question, file)));
   const keys = looked.flatMap((one) => (one.state === "absent" ? [one.assetKey] : []));
   const running = await services.builds.findRunning(keys, question.schematicId);
+  let followed = 0;
   return looked.map((one): FileState => {
     if (one.state !== "absent") return one;
     const { assetKey, ...file } = one;
     const build = running.find((candidate) => candidate.assetKey === assetKey);
-    return build ? { ...file, state: "building", build } : file;
+    return build ? { ...file, state: "building", build, follow: followed++ < FOLLOWED_BUILDS } : file;
   });
 }
 

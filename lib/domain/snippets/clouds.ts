@@ -9,7 +9,7 @@ const bootMode = ({ arch, bootloader }: SnippetContext): string =>
 
 const aws: Snippet = {
   id: "aws",
-  name: "AWS (aws)",
+  name: "AWS",
   group: "cloud",
   applies: (context) => offersPlatform(context, "aws"),
   fits: ({ platform }) => platform === "aws",
@@ -49,7 +49,7 @@ const aws: Snippet = {
 
 const gcp: Snippet = {
   id: "gcp",
-  name: "Google Cloud (gcloud)",
+  name: "Google Cloud",
   group: "cloud",
   applies: (context) => offersPlatform(context, "gcp"),
   fits: ({ platform }) => platform === "gcp",
@@ -76,7 +76,7 @@ const gcp: Snippet = {
 /** Trusted launch takes keys of others only through templates, so signed images are left out here. */
 const azure: Snippet = {
   id: "azure",
-  name: "Microsoft Azure (az)",
+  name: "Microsoft Azure",
   group: "cloud",
   applies: (context) => !context.secureboot && offersPlatform(context, "azure"),
   fits: (context) => context.platform === "azure" && !context.secureboot,

@@ -23,7 +23,7 @@ function libvirtFirmware(context: SnippetContext): string[] {
 
 const libvirt: Snippet = {
   id: "libvirt",
-  name: "libvirt (virt-install)",
+  name: "libvirt",
   group: "hypervisor",
   applies: (context) => offersPlatform(context, libvirtPlatform(context)),
   fits: ({ platform, arch }) => platform === "nocloud" && arch === "arm64",
@@ -55,7 +55,7 @@ const libvirt: Snippet = {
 
 const vsphere: Snippet = {
   id: "vmware",
-  name: "VMware vSphere (govc)",
+  name: "VMware vSphere",
   group: "hypervisor",
   applies: (context) => offersPlatform(context, "vmware"),
   fits: ({ platform }) => platform === "vmware",
@@ -82,7 +82,7 @@ const vsphere: Snippet = {
 /** Hyper-V takes no keys of others, so a signed image starts there no better than any. */
 const hyperv: Snippet = {
   id: "hyperv",
-  name: "Hyper-V (PowerShell)",
+  name: "Hyper-V",
   group: "hypervisor",
   applies: (context) => !context.secureboot && offersPlatform(context, "metal"),
   fits: () => false,

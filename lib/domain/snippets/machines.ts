@@ -3,11 +3,11 @@ import { BOARD_DISK_PATH } from "../boards.ts";
 import { downloadsFor } from "../form/downloads.ts";
 import { fileStem, offersPlatform } from "./addresses.ts";
 import { chain, fetchSteps, unpacked } from "./shell.ts";
-import type { Snippet, SnippetContext, SnippetText } from "./types.ts";
+import type { Snippet, SnippetContext, SnippetNote, SnippetText } from "./types.ts";
 
 const DISK = { name: "DISK", value: "/dev/sdX" };
 
-function writing(context: SnippetContext, path: string, note: string, write: string): SnippetText {
+function writing(context: SnippetContext, path: string, note: SnippetNote, write: string): SnippetText {
   return {
     language: "sh",
     variables: [{ ...DISK, note }],

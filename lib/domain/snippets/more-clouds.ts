@@ -26,7 +26,7 @@ const hetzner: Snippet = {
 
 const packer: Snippet = {
   id: "hetzner-packer",
-  name: "Hetzner Cloud (Packer)",
+  name: "Hetzner Cloud, Packer",
   group: "cloud",
   applies: (context) => offersPlatform(context, "hcloud"),
   fits: () => false,
@@ -79,7 +79,7 @@ build {
 
 const digitalOcean: Snippet = {
   id: "digital-ocean",
-  name: "DigitalOcean (doctl)",
+  name: "DigitalOcean",
   group: "cloud",
   applies: (context) => offersPlatform(context, "digital-ocean"),
   fits: ({ platform }) => platform === "digital-ocean",
@@ -87,7 +87,7 @@ const digitalOcean: Snippet = {
     const path = `${fileStem(context, "digital-ocean")}.raw.gz`;
     return {
       language: "sh",
-      variables: [{ name: "REGION", value: "fra1", note: "image-region" }],
+      variables: [{ name: "REGION", value: "fra1", note: "region" }],
       body: command([
         `doctl compute image create ${imageLabel(context)} --region "$REGION"`,
         `--image-url ${fileUrl(context, path)}`,
@@ -99,7 +99,7 @@ const digitalOcean: Snippet = {
 
 const openstack: Snippet = {
   id: "openstack",
-  name: "OpenStack (openstack)",
+  name: "OpenStack",
   group: "cloud",
   applies: (context) => offersPlatform(context, "openstack"),
   fits: ({ platform }) => platform === "openstack",
@@ -125,7 +125,7 @@ const openstack: Snippet = {
 
 const vultr: Snippet = {
   id: "vultr",
-  name: "Vultr (vultr-cli)",
+  name: "Vultr",
   group: "cloud",
   applies: (context) => offersPlatform(context, "vultr"),
   fits: ({ platform }) => platform === "vultr",

@@ -53,7 +53,7 @@ const matchbox: Snippet = {
 
 const booter: Snippet = {
   id: "booter",
-  name: "booter (Docker)",
+  name: "booter, Docker",
   group: "network",
   applies: (context) => netPlatform(context) === "metal" && offered(context),
   fits: () => false,

@@ -44,7 +44,7 @@ const quoted = (value: string): string => (value.includes("$") ? `"${value}"` : 
 
 const qm: Snippet = {
   id: "proxmox",
-  name: "Proxmox VE (qm)",
+  name: "Proxmox VE",
   group: "hypervisor",
   applies: offersProxmox,
   fits,
@@ -89,7 +89,7 @@ run() {
 
 const api: Snippet = {
   id: "proxmox-api",
-  name: "Proxmox VE (API)",
+  name: "Proxmox VE API",
   group: "hypervisor",
   applies: offersProxmox,
   fits: () => false,

@@ -9,8 +9,11 @@ export const chain = (steps: readonly string[]): string => steps.join(" &&\n");
 export const command = (lines: readonly string[]): string => lines.join(" \\\n  ");
 
 /** Downloads a file under its name and checks it. */
-export function fetchSteps(context: SnippetContext, path: string): string[] {
-  const url = fileUrl(context, path);
+export const fetchSteps = (context: SnippetContext, path: string): string[] =>
+  downloadSteps(fileUrl(context, path));
+
+/** The same by address. */
+export function downloadSteps(url: string): string[] {
   return [`curl -fLO ${url}`, `curl -fsSL ${url}.sha256 | sha256sum -c`];
 }
 

@@ -18,7 +18,7 @@ const machine = ({ board, platform }: SnippetContext): string =>
 
 const talos: Snippet = {
   id: "terraform",
-  name: "Terraform (siderolabs/talos)",
+  name: "Terraform, siderolabs/talos",
   group: "tool",
   applies: ({ board }) => board === null || board.name !== null,
   fits: () => false,
@@ -93,7 +93,7 @@ const agent = (context: SnippetContext): string =>
 
 const proxmox: Snippet = {
   id: "terraform-proxmox",
-  name: "Terraform (bpg/proxmox)",
+  name: "Terraform, bpg/proxmox",
   group: "hypervisor",
   applies: offersProxmox,
   fits: () => false,

@@ -25,20 +25,28 @@ export interface SnippetContext {
 
 export type SnippetLanguage = "sh" | "hcl" | "powershell" | "ipxe" | "json";
 
-/** What a person has to know; the sentences are in the catalogues of messages. */
+/** Values of ?snippet=, and ends of message keys. */
+export const SNIPPET_IDS = [
+  ...["usb", "disk", "rpi-imager", "board", "download", "proxmox", "proxmox-api", "libvirt", "vmware"],
+  ...["hyperv", "aws", "gcp", "azure", "hetzner", "hetzner-packer", "digital-ocean", "openstack", "vultr"],
+  ...["ipxe", "matchbox", "booter", "talosctl", "talosctl-cluster", "terraform-proxmox", "terraform"],
+] as const;
+export type SnippetId = (typeof SNIPPET_IDS)[number];
+
+/** What a person has to know: ends of message keys. */
 export const SNIPPET_NOTES = [
   ...["vm-id", "vm-name", "storage", "import-storage", "bridge", "node-name", "api", "api-token"],
-  ...["network", "datastore", "switch", "folder", "bucket", "s3-bucket", "region", "image-region"],
-  ...["resource-group", "location", "storage-account", "gallery", "server-location", "server-type"],
-  ...["stick", "card", "target-disk", "server-disk", "install-disk", "cluster", "endpoint", "node"],
+  ...["network", "datastore", "switch", "folder", "bucket", "s3-bucket", "region", "resource-group"],
+  ...["location", "storage-account", "gallery", "server-location", "server-type", "stick", "card"],
+  ...["target-disk", "server-disk", "install-disk", "cluster", "endpoint", "node"],
 ] as const;
+export type SnippetNote = (typeof SNIPPET_NOTES)[number];
 
 export interface SnippetVariable {
   name: string;
   /** What most people can leave as it is, or an example. */
   value: string;
-  /** What it is: the end of a message key. */
-  note: string;
+  note: SnippetNote;
 }
 
 export interface SnippetText {
@@ -55,9 +63,8 @@ export const SNIPPET_GROUPS = ["machine", "hypervisor", "cloud", "network", "too
 export type SnippetGroup = (typeof SNIPPET_GROUPS)[number];
 
 export interface Snippet {
-  /** Value of ?snippet=. */
-  id: string;
-  /** Product and tool as their makers write them; null where the name is a word of the language. */
+  id: SnippetId;
+  /** Product, and tool where there are several, as their makers write them; null where the name is a word of the language. */
   name: string | null;
   group: SnippetGroup;
   /** Whether this choice can be used that way at all. */

@@ -1,5 +1,5 @@
 /** The text of a snippet as it is shown and pasted: variables with their notes, then the rest. */
-import type { SnippetText, SnippetVariable } from "./types.ts";
+import type { SnippetNote, SnippetText, SnippetVariable } from "./types.ts";
 
 const quoteShell = (value: string): string => (/^[\w./:@-]+$/.test(value) ? value : `'${value}'`);
 
@@ -7,7 +7,7 @@ const quoteShell = (value: string): string => (/^[\w./:@-]+$/.test(value) ? valu
  * Notes stand on lines of their own: a shell that does not take comments while one types (zsh) complains about such a
  * line and goes on, but would run the rest of a line with an assignment as a command.
  */
-function variableLines(text: SnippetText, say: (note: string) => string): string[] {
+function variableLines(text: SnippetText, say: (note: SnippetNote) => string): string[] {
   const note = (variable: SnippetVariable): string => `# ${say(variable.note)}`;
   switch (text.language) {
     case "sh":
@@ -25,7 +25,7 @@ function variableLines(text: SnippetText, say: (note: string) => string): string
 }
 
 /** `say` gives the sentence of a note. */
-export function writeSnippet(text: SnippetText, say: (note: string) => string): string {
+export function writeSnippet(text: SnippetText, say: (note: SnippetNote) => string): string {
   const variables = variableLines(text, say);
   return variables.length === 0 ? text.body : `${variables.join("\n")}\n\n${text.body}`;
 }

@@ -1,6 +1,6 @@
 /** Snippets: the right file for each target, texts that their programs read, nothing left to fill in but what is named. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse as parseHcl } from "@cdktn/hcl2json";
@@ -10,7 +10,15 @@ import { parseAssetPath } from "../../../lib/domain/asset-path.ts";
 import { parseInstallerName, parseRegistryPath } from "../../../lib/domain/registry-path.ts";
 import { installerReference, upgradeCommand } from "../../../lib/domain/snippets/addresses.ts";
 import { SNIPPETS, snippetsFor } from "../../../lib/domain/snippets/catalog.ts";
-import { SNIPPET_GROUPS, SNIPPET_NOTES, type SnippetContext } from "../../../lib/domain/snippets/types.ts";
+import {
+  SNIPPET_GROUPS,
+  SNIPPET_IDS,
+  SNIPPET_NOTES,
+  type SnippetContext,
+  type SnippetNote,
+} from "../../../lib/domain/snippets/types.ts";
+import { writeSnippet } from "../../../lib/domain/snippets/write-snippet.ts";
+import en from "../../../messages/en.json" with { type: "json" };
 import { EMPTY_SCHEMATIC_ID } from "../../fixtures/recipes.ts";
 import {
   boardChoices,
@@ -153,7 +161,7 @@ describe("the choice of snippets", () => {
   });
 
   it("gives every snippet an address, a group and a place in the list once", () => {
-    expect(new Set(SNIPPETS.map(({ id }) => id)).size).toBe(SNIPPETS.length);
+    expect(SNIPPETS.map(({ id }) => id).sort()).toEqual([...SNIPPET_IDS].sort());
     for (const { id, group } of SNIPPETS) {
       expect(id).toMatch(/^[a-z0-9-]+$/);
       expect(SNIPPET_GROUPS).toContain(group);
@@ -225,6 +233,27 @@ describe("the texts", () => {
       for (const [, name] of text.body.matchAll(/\$\{?([A-Z]+)\b/g)) expect(known, title).toContain(name);
     }
     expect([...notes].sort()).toEqual([...SNIPPET_NOTES].sort());
+  });
+});
+
+describe("the README", () => {
+  const readme = readFileSync("README.md", "utf8");
+
+  it("shows the snippet of Proxmox as the page does, with variables for address and ID", () => {
+    const place = { publicUrl: "$F", schematicId: "$ID", platform: "nocloud" };
+    const text = SNIPPETS.find(({ id }) => id === "proxmox")?.write(contextOf(place));
+    if (!text) throw new Error("no snippet for Proxmox");
+    const say = (note: SnippetNote) => en[`snippet.note.${note}`];
+    expect(readme).toContain(`\`\`\`sh\n${writeSnippet(text, say)}\n\`\`\``);
+  });
+
+  it("shows Terraform, iPXE and the upgrade in the words of the snippets", async () => {
+    for (const [, hcl = ""] of readme.matchAll(/```hcl\n([\s\S]*?)```/g)) await parseHcl("main.tf", hcl);
+    expect(readme).toMatch(/content_type = "import"\n.*\n.*nocloud-amd64\.qcow2"/);
+    expect(readme).toContain("\nchain --autofree http://");
+    expect(readme).toContain(
+      'talosctl upgrade --nodes "$NODE" --image factory.example.org/nocloud-installer/',
+    );
   });
 });
 
