@@ -136,7 +136,7 @@ function Report({
           text={text}
           fields={upgradeFields({ ...request, to })}
           filesHref={filesPath(stored.id, to, target)}
-          command={upgradeCommand(installerReference(place))}
+          command={`# ${t("snippet.note.node")}\nNODE=10.0.0.2\n${upgradeCommand(installerReference(place))}`}
         />
       </Part>
     </div>

@@ -15,7 +15,7 @@ interface Props {
   fields: [name: string, value: string][];
   /** Address of the files of the schematic as it is. */
   filesHref: string;
-  /** The command for the terminal, when the ID exists already. */
+  /** The lines for the terminal, when the ID exists already. */
   command: string;
 }
 
@@ -26,7 +26,7 @@ export function MigratedSchematic({ words, report, text, fields, filesHref, comm
   if (migrated.unchanged) {
     return ready ? (
       <>
-        <CodeLine caption={t("upgrade.command")} text={command} />
+        <CodeLine caption={t("upgrade.command")} text={command} block />
         <a href={filesHref} className="button button-primary">
           {t("upgrade.files")}
         </a>
