@@ -2,7 +2,7 @@
 /** The machine configuration that goes into the image. */
 import { useMemo } from "react";
 import { embeddedConfigLack } from "../../lib/domain/form/availability.ts";
-import { formWarnings } from "../../lib/domain/form/form-warnings.ts";
+import { secretWarnings } from "../../lib/domain/form/form-warnings.ts";
 import { Notice } from "../ui/notice.tsx";
 import { useWords } from "../words/words-provider.tsx";
 import { lackText } from "./lack-text.ts";
@@ -19,7 +19,7 @@ export function ConfigStep({ form, change, problems }: StepProps) {
   const lack = embeddedConfigLack(form.version);
   const wrong = problems("embedded-config");
   const text = form.embeddedConfig;
-  const secrets = useMemo(() => formWarnings(form, null).filter(({ kind }) => kind === "secrets"), [form]);
+  const secrets = useMemo(() => secretWarnings(text), [text]);
   const state =
     text.trim() !== ""
       ? plural("embedded.lines", text.trimEnd().split("\n").length)

@@ -30,7 +30,7 @@ export function TextArea(props: Props) {
         id={name}
         name={props.sent === false ? undefined : name}
         rows={rows}
-        className="input block font-mono text-sm read-only:opacity-60"
+        className="input block font-mono text-sm read-only:bg-sunken"
         aria-describedby={`${name}-hint ${name}-problem`}
         aria-invalid={invalid}
         value={value}

@@ -29,7 +29,8 @@ function metaWarnings({ key, value }: MetaField, index: number, all: readonly Me
   ];
 }
 
-function secrets(text: string): FormWarning[] {
+/** The warning about what looks like secrets in a machine configuration; none for a text that cannot be read. */
+export function secretWarnings(text: string): FormWarning[] {
   if (text.trim() === "") return [];
   try {
     const paths = secretPaths(readDocuments(text));
@@ -52,6 +53,6 @@ export function formWarnings(form: FormState, catalog: readonly CatalogExtension
     ),
     ...(ignored ? [{ kind: "arguments-installer" } as const] : []),
     ...form.meta.flatMap(metaWarnings),
-    ...secrets(form.embeddedConfig),
+    ...secretWarnings(form.embeddedConfig),
   ];
 }
