@@ -5,6 +5,7 @@ import type { Config } from "./config/types.ts";
 import { createAssetNameRepository } from "./db/asset-name-repository.ts";
 import type { Database } from "./db/client.ts";
 import { createModelLockRepository } from "./db/model-lock-repository.ts";
+import { createRegistryRepository } from "./db/registry-repository.ts";
 import type { LockBuilder } from "./domain/model-lock.ts";
 import { openOciSigningKey } from "./keys/oci-signing-key.ts";
 import type { SourceImages } from "./oci/types.ts";
@@ -50,8 +51,11 @@ export async function createEvidenceSide(options: EvidenceSideOptions) {
   const locks = createLockService({ schematics, releases, rows, publicName, builder });
   const evidence =
     signing.images &&
-    createImageEvidence({ signing: signing.images, sboms, locks, store, externalUrl, onError });
+    createImageEvidence({
+      ...{ signing: signing.images, sboms, locks, store, externalUrl, onError },
+      rows: createRegistryRepository(db),
+    });
   // Changes when published images should get other evidence.
-  const identity = `v1:${key?.hint ?? ""}`;
+  const identity = `v2:${key?.hint ?? ""}`;
   return { services: { signing, checksums, sboms, locks }, images: evidence, identity };
 }

@@ -26,36 +26,49 @@ export function simpleSigningPayload(reference: string, digest: string): Uint8Ar
   });
 }
 
-/** Configuration of a signature image: one layer that is no file system. */
-export function signatureConfig(payloadDigest: string): Uint8Array {
+/** One signature: a payload, and what was signed of it. */
+export interface SignatureLayer {
+  mediaType: string;
+  size: number;
+  digest: string;
+  annotations: Record<string, string>;
+}
+
+/** `signature` is base64. */
+export function signatureLayer(
+  payload: Omit<BlobDescriptor, "mediaType">,
+  signature: string,
+): SignatureLayer {
+  return {
+    mediaType: SIMPLE_SIGNING,
+    size: payload.size,
+    digest: payload.digest,
+    annotations: { [SIGNATURE_ANNOTATION]: signature },
+  };
+}
+
+/** Configuration of a signature image: layers that are no file systems. */
+export function signatureConfig(layers: readonly SignatureLayer[]): Uint8Array {
   return encode({
     architecture: "",
     created: "0001-01-01T00:00:00Z",
-    history: [{ created: "0001-01-01T00:00:00Z" }],
+    history: layers.map(() => ({ created: "0001-01-01T00:00:00Z" })),
     os: "",
-    rootfs: { type: "layers", diff_ids: [payloadDigest] },
+    rootfs: { type: "layers", diff_ids: layers.map(({ digest }) => digest) },
     config: {},
   });
 }
 
-/** The image behind the tag sha256-<hex>.sig. `signature` is base64. */
+/** The image behind the tag sha256-<hex>.sig: one layer per signature. */
 export function signatureManifest(
   config: Omit<BlobDescriptor, "mediaType">,
-  payload: Omit<BlobDescriptor, "mediaType">,
-  signature: string,
+  layers: readonly SignatureLayer[],
 ): Uint8Array {
   return encode({
     schemaVersion: 2,
     mediaType: IMAGE_MEDIA.manifest,
     config: { mediaType: IMAGE_MEDIA.config, size: config.size, digest: config.digest },
-    layers: [
-      {
-        mediaType: SIMPLE_SIGNING,
-        size: payload.size,
-        digest: payload.digest,
-        annotations: { [SIGNATURE_ANNOTATION]: signature },
-      },
-    ],
+    layers,
   });
 }
 

@@ -1,8 +1,11 @@
 /** What an installer gets before its tag may be seen: signatures, the bill of materials of each platform, its provenance. */
 import { Readable } from "node:stream";
 import { z } from "zod";
+import type { RegistryRepository } from "../db/registry-repository.ts";
 import type { ModelLock } from "../domain/model-lock.ts";
+import type { SignatureLayer } from "../formats/image-signature.ts";
 import { digestHex } from "../oci/reference.ts";
+import { signatureTag } from "../oci/signature.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { LockService, SbomService } from "./evidence-contracts.ts";
 import type { EvidenceBlob, ImageSigning, ImageEvidence as Made, SignedImage } from "./image-signing.ts";
@@ -14,6 +17,8 @@ export interface ImageEvidenceOptions {
   sboms: SbomService;
   locks: LockService;
   store: ObjectStore;
+  /** What was published before: signatures by other keys stay. */
+  rows: Pick<RegistryRepository, "findTag" | "findManifest">;
   /** Base of every link; its host starts the name that people pull by. */
   externalUrl: string;
   /** Hears why a statement is missing; an image without its signature is never published. */
@@ -30,18 +35,31 @@ const indexSchema = z.object({
   manifests: z.array(z.object({ digest: z.string(), platform: z.object({ architecture: z.string() }) })),
 });
 
+const signaturesSchema = z.object({
+  layers: z.array(
+    z.object({
+      mediaType: z.string(),
+      size: z.number(),
+      digest: z.string(),
+      annotations: z.record(z.string(), z.string()),
+    }),
+  ),
+});
+
 /** The evidence of new images; blobs are in the store when it is given back. */
 export function createImageEvidence(options: ImageEvidenceOptions): ImageEvidence {
   return async (image, call) => {
     const [index, ...platforms] = image.manifests;
     if (index === undefined) return { manifests: [], blobs: [], tags: [] };
     const signed = toSigned(options, image, index);
-    const made = [options.signing.sign(signed)];
+    const made = [await sign(options, image, index)];
     const lock = await provided(options, () => options.locks.lock(schematicOf(image), image.tag));
     if (lock !== null)
       made.push(options.signing.attest(signed, PROVENANCE_PREDICATE, provenance(options, image, lock)));
     const arches = archesOf(index.bytes);
     for (const manifest of platforms) {
+      // Machines that resolve tags themselves ask for the signature of their platform's manifest.
+      made.push(await sign(options, image, manifest));
       const arch = arches.get(manifest.digest);
       const sbom = arch && (await provided(options, () => sbomOf(options, image, arch, call)));
       if (sbom) made.push(options.signing.attest(toSigned(options, image, manifest), SPDX_PREDICATE, sbom));
@@ -54,6 +72,22 @@ export function createImageEvidence(options: ImageEvidenceOptions): ImageEvidenc
       tags: made.flatMap((one) => one.tags).map((tag) => ({ ...tag, planKey: null })),
     };
   };
+}
+
+async function sign(
+  options: ImageEvidenceOptions,
+  image: NewImage,
+  manifest: NewImage["manifests"][number],
+): Promise<Made> {
+  const { signing, rows } = options;
+  const tag = await rows.findTag(image.repository, signatureTag(manifest.digest));
+  const earlier = tag && (await rows.findManifest(image.repository, tag.digest));
+  const signed = toSigned(options, image, manifest);
+  return signing.sign(signed, earlier === null ? [] : layersOf(earlier.bytes));
+}
+
+function layersOf(manifest: Uint8Array): SignatureLayer[] {
+  return signaturesSchema.parse(JSON.parse(Buffer.from(manifest).toString("utf8"))).layers;
 }
 
 async function provided<T>({ onError }: ImageEvidenceOptions, work: () => Promise<T>): Promise<T | null> {

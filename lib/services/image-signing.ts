@@ -8,7 +8,10 @@ import {
   bundleManifest,
   EMPTY_JSON,
   SIGN_PREDICATE,
+  SIGNATURE_ANNOTATION,
+  type SignatureLayer,
   signatureConfig,
+  signatureLayer,
   signatureManifest,
   simpleSigningPayload,
   statement,
@@ -37,12 +40,17 @@ export interface SignedImage extends BlobDescriptor {
 }
 
 export interface ImageSigning {
-  /** Signature by tag (cosign 1 and 2) and as a Sigstore bundle (cosign 3); equal images give equal bytes. */
-  sign(image: SignedImage): ImageEvidence;
+  /**
+   * Signature by tag (cosign 1 and 2) and as a Sigstore bundle (cosign 3); equal images give equal bytes. `earlier` are
+   * signatures that the tag holds already: those of other keys stay behind the new one.
+   */
+  sign(image: SignedImage, earlier?: readonly SignatureLayer[]): ImageEvidence;
   /** A signed in-toto statement about an image, as a referrer. */
   attest(image: SignedImage, predicateType: string, predicate: unknown): ImageEvidence;
 }
 
+/** Of one image; the oldest go. */
+const MOST_SIGNATURES = 10;
 const CREATED = new Date(SOURCE_DATE_EPOCH * 1000).toISOString().replace(".000Z", "Z");
 
 /** Signing with one key. */
@@ -51,8 +59,8 @@ export function createImageSigning(signer: DigestSigner): ImageSigning {
     bundleReferrer(image, type, statement(image.digest, type, predicate), signer);
   return {
     attest,
-    sign(image) {
-      const parts = [signatureByTag(image, signer), attest(image, SIGN_PREDICATE, {})];
+    sign(image, earlier = []) {
+      const parts = [signatureByTag(image, signer, earlier), attest(image, SIGN_PREDICATE, {})];
       return {
         manifests: parts.flatMap((part) => part.manifests),
         blobs: parts.flatMap((part) => part.blobs),
@@ -62,11 +70,19 @@ export function createImageSigning(signer: DigestSigner): ImageSigning {
   };
 }
 
-function signatureByTag(image: SignedImage, signer: DigestSigner): ImageEvidence {
+function signatureByTag(
+  image: SignedImage,
+  signer: DigestSigner,
+  earlier: readonly SignatureLayer[],
+): ImageEvidence {
   const payload = blob(simpleSigningPayload(image.reference, image.digest));
-  const config = blob(signatureConfig(payload.digest));
   const signature = Buffer.from(signer.signDigest(sha256(payload.bytes))).toString("base64");
-  const manifest = blob(signatureManifest(sizeOf(config), sizeOf(payload), signature));
+  const own = signatureLayer(sizeOf(payload), signature);
+  const isOwn = ({ digest, annotations }: SignatureLayer) =>
+    digest === own.digest && annotations[SIGNATURE_ANNOTATION] === signature;
+  const layers = [own, ...earlier.filter((layer) => !isOwn(layer))].slice(0, MOST_SIGNATURES);
+  const config = blob(signatureConfig(layers));
+  const manifest = blob(signatureManifest(sizeOf(config), layers));
   const about = { subject: null, artifactType: null, annotations: {} };
   return {
     manifests: [{ ...manifest, ...about, mediaType: IMAGE_MEDIA.manifest }],

@@ -1,7 +1,12 @@
 /** The registry over real tables: refusals, and evidence that becomes visible with its image. */
+import { generateKeyPairSync, verify } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createRegistryRepository } from "../../lib/db/registry-repository.ts";
 import { AppError } from "../../lib/errors/app-error.ts";
 import { imageManifest } from "../../lib/formats/image-documents.ts";
+import { parseOciSigningKey } from "../../lib/keys/oci-signing-key.ts";
+import { createImageEvidence } from "../../lib/services/image-evidence.ts";
+import { createImageSigning } from "../../lib/services/image-signing.ts";
 import { sha256 } from "../fixtures/fake-image.ts";
 import { FakeRegistry } from "../fixtures/fake-registry.ts";
 import { EMPTY_SCHEMATIC_ID as ID } from "../fixtures/recipes.ts";
@@ -12,6 +17,7 @@ import {
   openRegistryWeb,
   openRegistryWorld,
   type RegistryWorld,
+  readAll,
 } from "../fixtures/registry-world.ts";
 import { failure, removeScratch } from "../fixtures/source-images.ts";
 
@@ -160,6 +166,49 @@ describe("evidence", () => {
     const second = await two.registry.manifest(installer("manifests/v1.13.2"), call);
     await two.registry.manifest(installer("manifests/v1.13.2"), call);
     expect({ digest: second.digest, asked }).toEqual({ digest: first.digest, asked: ["v1.13.2"] });
+  });
+
+  test("by a former key stays behind that of the new one, for the index and each platform", async () => {
+    const pair = () => generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const keys = [pair(), pair()];
+    const verifies = (position: number, payload: Uint8Array, signature = "") =>
+      verify("sha256", payload, keys[position]?.publicKey ?? "", Buffer.from(signature, "base64"));
+    const webs = await Promise.all(
+      keys.map(async ({ privateKey }, position) => {
+        const signer = parseOciSigningKey(
+          String(privateKey.export({ type: "pkcs8", format: "pem" })),
+          "test",
+        );
+        const missing = () => Promise.reject(new Error("not part of this test"));
+        const evidence = createImageEvidence({
+          ...{ signing: createImageSigning(signer), store: world.store, externalUrl: "https://factory.test" },
+          ...{ sboms: { document: missing }, locks: { lock: missing, keep: missing, require: missing } },
+          ...{ rows: createRegistryRepository(world.db), onError: () => {} },
+        });
+        return openRegistryWeb(world, source, { evidence, evidenceIdentity: `key ${position}` });
+      }),
+    );
+    for (const { registry } of webs) await registry.manifest(installer("manifests/v1.13.2"), call);
+    const registry = webs[1]?.registry ?? (await openRegistryWeb(world, source)).registry;
+    const index = await registry.manifest(installer("manifests/v1.13.2"), call);
+    const platforms: { digest: string }[] = json(index).manifests;
+    expect(platforms).toHaveLength(2);
+    for (const { digest } of [index, ...platforms]) {
+      const tag = installer(`manifests/${digest.replace(":", "-")}.sig`);
+      const { layers } = json(await registry.manifest(tag, call));
+      const payload = await registry.blob(installer(`blobs/${layers[0].digest}`), call);
+      const bytes = await readAll(await payload.open(undefined, call.signal));
+      expect(bytes.toString()).toContain(digest);
+      const signatures = layers.map(
+        (layer: { annotations: Record<string, string> }) =>
+          layer.annotations["dev.cosignproject.cosign/signature"],
+      );
+      expect(signatures).toHaveLength(2);
+      expect([verifies(1, bytes, signatures[0]), verifies(0, bytes, signatures[1])]).toEqual([true, true]);
+      expect(verifies(0, bytes, signatures[0])).toBe(false);
+      const bundles = json(await registry.referrers(installer(`referrers/${digest}`), call)).manifests;
+      expect(bundles).toHaveLength(2);
+    }
   });
 
   test("of nothing is a valid, empty index", async () => {

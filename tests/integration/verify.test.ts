@@ -126,7 +126,10 @@ describe("the evidence of an installer", () => {
       "https://slsa.dev/provenance/v1",
     ]);
     for (const platform of (await index.json()).manifests)
-      expect(await types(platform.digest)).toEqual(["https://spdx.dev/Document/v2.3"]);
+      expect((await types(platform.digest)).sort()).toEqual([
+        "https://sigstore.dev/cosign/sign/v1",
+        "https://spdx.dev/Document/v2.3",
+      ]);
   });
 
   it("names every input that the lock lists", async () => {
