@@ -3,11 +3,15 @@
 export interface TarMember {
   /** Path without leading or trailing slash. */
   name: string;
-  kind: "file" | "folder";
+  kind: "file" | "folder" | "link";
   /** Permission bits. */
   mode: number;
-  /** Bytes of content that follow; 0 for a folder. */
+  /** Bytes of content that follow; 0 for a folder and a link. */
   sizeBytes: number;
+  /** Where a symbolic link points. */
+  linkTo?: string;
+  /** More pax records, written in the order of their keys. */
+  records?: Record<string, string>;
   /** Seconds since 1970; 0 unless given. */
   mtime?: number;
 }
@@ -18,6 +22,7 @@ const MOST_PREFIX = 155;
 /** Eleven octal digits. */
 const MOST_BYTES = 8 * 1024 ** 3;
 const UTF8 = new TextEncoder();
+const TYPES = { file: "0", folder: "5", link: "2" } as const;
 
 /** Two blocks of zeros end an archive. */
 export const TAR_END_BYTES = 2 * BLOCK;
@@ -26,25 +31,35 @@ export const TAR_END_BYTES = 2 * BLOCK;
 export const tarPaddingBytes = (sizeBytes: number): number => (BLOCK - (sizeBytes % BLOCK)) % BLOCK;
 
 /**
- * Header of one member: owner 0, no owner names. Names that ustar cannot hold get a pax record in front.
+ * Header of one member: owner 0, no owner names. What ustar cannot hold gets a pax record in front.
  * RangeError for content of 8 GiB or more.
  */
 export function tarHeader(member: TarMember): Uint8Array {
   if (member.sizeBytes >= MOST_BYTES) throw new RangeError(`${member.name} is too large for this archive`);
   const split = splitName(member.name);
-  if (split !== null) return header(member, split, member.kind === "folder" ? "5" : "0");
-  const record = UTF8.encode(paxRecord("path", member.name));
-  const last = { prefix: "", name: member.name.replace(/[^\x20-\x7e]/g, "_").slice(-MOST_NAME) };
+  const { linkTo = "", records = {} } = member;
+  const plainLink = /^[\x20-\x7e]*$/.test(linkTo) && linkTo.length <= MOST_NAME;
+  const all = {
+    ...records,
+    ...(split === null ? { path: member.name } : {}),
+    ...(plainLink ? {} : { linkpath: linkTo }),
+  };
+  const pax = Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1));
+  const last = split ?? { prefix: "", name: asciiTail(member.name) };
+  const own = header({ ...member, linkTo: plainLink ? linkTo : asciiTail(linkTo) }, last, TYPES[member.kind]);
+  if (pax.length === 0) return own;
+  const record = UTF8.encode(pax.map(([key, value]) => paxRecord(key, value)).join(""));
   const extended = header(
     { name: "", kind: "file", mode: 0o644, sizeBytes: record.length },
-    { prefix: "PaxHeaders.0", name: last.name.slice(-80) },
+    { prefix: "PaxHeaders.0", name: asciiTail(member.name).slice(-80) },
     "x",
   );
   const padded = new Uint8Array(record.length + tarPaddingBytes(record.length));
   padded.set(record);
-  const own = header(member, last, member.kind === "folder" ? "5" : "0");
   return Uint8Array.from([...extended, ...padded, ...own]);
 }
+
+const asciiTail = (text: string): string => text.replace(/[^\x20-\x7e]/g, "_").slice(-MOST_NAME);
 
 /** Prefix and name of the ustar header; null when the name needs a pax record. */
 function splitName(path: string): { prefix: string; name: string } | null {
@@ -66,6 +81,7 @@ function header(member: TarMember, split: { prefix: string; name: string }, type
   put(octal(member.mtime ?? 0, 11), 136);
   put("        ", 148);
   put(type, 156);
+  put(member.linkTo ?? "", 157);
   put("ustar\0" + "00", 257);
   put(octal(0, 7), 329);
   put(octal(0, 7), 337);

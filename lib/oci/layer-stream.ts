@@ -20,6 +20,8 @@ export interface LayerStreamOptions {
   scratchFile: string;
   budget: ByteBudget;
   signal?: AbortSignal | undefined;
+  /** Memory that zstd may use: its window. */
+  zstdMemory?: string;
 }
 
 export interface LayerStream {
@@ -71,7 +73,7 @@ async function unpackZstd(path: string, options: LayerStreamOptions): Promise<vo
     );
   }, WATCH_MS);
   try {
-    await options.run("zstd", ["-d", "-q", "-c", "--memory=1024MB"], {
+    await options.run("zstd", ["-d", "-q", "-c", `--memory=${options.zstdMemory ?? "1024MB"}`], {
       stdin: { file: path },
       stdoutFile: options.scratchFile,
       signal: controller.signal,

@@ -7,7 +7,13 @@ import { ARCHES, type Arch } from "../domain/asset.ts";
 import { OFFICIAL_NAMESPACE, type OwnPin, requireOwnName, requireRange } from "../domain/own-sources.ts";
 import { AppError, invalidInput } from "../errors/app-error.ts";
 import type { ExtensionMetadata } from "../formats/extension-manifest.ts";
-import type { ExtensionReport, ExtensionTree, PackedLayer, UnpackLimits } from "../imager/extension/types.ts";
+import type {
+  CheckedRelease,
+  ExtensionReport,
+  ExtensionTree,
+  PackedLayer,
+  UnpackLimits,
+} from "../imager/extension/types.ts";
 import type { UploadRequest } from "./own-contracts.ts";
 import { keepMadeImage, type MadeImage } from "./own-images.ts";
 import { type LookingOptions, ownRepository, refuseTooMany, releaseFor, saidBy } from "./own-looking.ts";
@@ -20,7 +26,7 @@ export interface ExtensionTools {
   check(
     tree: ExtensionTree,
     arch: Arch,
-    release: Awaited<ReturnType<typeof releaseFor>>,
+    release: CheckedRelease | null,
     signal: AbortSignal,
   ): Promise<ExtensionReport>;
   pack(tree: ExtensionTree, outFile: string, signal: AbortSignal): Promise<PackedLayer>;
@@ -88,7 +94,7 @@ export async function takeUpload(
 }
 
 async function checkAll(
-  { tools, releases }: UploadOptions,
+  { tools, releases, inspection }: UploadOptions,
   tree: ExtensionTree,
   platforms: readonly Arch[],
   talos: string,
@@ -96,7 +102,10 @@ async function checkAll(
 ): Promise<ExtensionReport[]> {
   const release = await releaseFor(releases, talos);
   const reports: ExtensionReport[] = [];
-  for (const arch of platforms) reports.push(await tools.check(tree, arch, release, signal));
+  for (const arch of platforms) {
+    const facts = release === null ? null : await inspection.facts(release, arch, signal);
+    reports.push(await tools.check(tree, arch, facts, signal));
+  }
   return reports;
 }
 

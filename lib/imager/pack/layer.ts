@@ -18,7 +18,7 @@ export interface KnownPiece {
 }
 
 export interface LayerMember extends Omit<TarMember, "sizeBytes"> {
-  /** Null for a folder. */
+  /** Null for a folder and a link. */
   content: { file: string; sizeBytes: number; known?: readonly KnownPiece[] } | Uint8Array | null;
 }
 
@@ -30,6 +30,9 @@ export interface PackedLayer {
   sizeBytes: number;
 }
 
+/** What packing needs of a step. */
+type LayerContext = Pick<StepContext, "dir" | "run" | "signal">;
+
 const deflate = promisify<Buffer, { level: number; finishFlush: number }, Buffer>(deflateRaw);
 const TRAILER_BYTES = 8;
 /** Chunks on the way at the same time: the thread pool of Node has four threads. */
@@ -39,7 +42,7 @@ const PARALLEL = 4;
 export async function packLayer(
   members: readonly LayerMember[],
   path: string,
-  ctx: StepContext,
+  ctx: LayerContext,
 ): Promise<PackedLayer> {
   const writing = new LayerWriting(await Output.create(path), ctx);
   try {
@@ -62,7 +65,7 @@ class LayerWriting {
 
   constructor(
     readonly output: Output,
-    readonly ctx: StepContext,
+    readonly ctx: LayerContext,
   ) {}
 
   begin(): Promise<void> {

@@ -35,7 +35,10 @@ const ZERO_BLOCK = Buffer.alloc(BLOCK);
 const mapSchema = z.array(z.object({ start: z.int(), length: z.int(), data: z.boolean() }));
 
 /** The parts of a sparse file that hold data, ascending; the holes between them are zero and are never read. */
-export async function dataExtents(path: string, ctx: StepContext): Promise<Extent[]> {
+export async function dataExtents(
+  path: string,
+  ctx: Pick<StepContext, "dir" | "run" | "signal">,
+): Promise<Extent[]> {
   const listing = join(ctx.dir, "extents.json");
   await ctx.run("qemu-img", ["map", "-f", "raw", "--output=json", path], {
     stdoutFile: listing,
@@ -52,7 +55,7 @@ export async function dataExtents(path: string, ctx: StepContext): Promise<Exten
 export async function findSegments(
   path: string,
   known: readonly string[],
-  ctx: StepContext,
+  ctx: Pick<StepContext, "dir" | "run" | "signal">,
 ): Promise<Segment[]> {
   const extents = await dataExtents(path, ctx);
   const { size } = await stat(path);

@@ -79,6 +79,29 @@ describe("tar headers", () => {
     expect(folder).toMatchObject({ name: "overlay/artifacts", type: "directory", mode: 0o755 });
   });
 
+  it("carry links and records, also those that the plain header has no room for", async () => {
+    const label = { "SCHILY.xattr.security.selinux": "system_u:object_r:lib_t:s0" };
+    const far = `/usr/local/${"größe/".repeat(30)}end`;
+    const members: TarMember[] = [
+      { name: "near", kind: "link", mode: 0o777, sizeBytes: 0, linkTo: "../lib/x.so" },
+      { name: "far", kind: "link", mode: 0o777, sizeBytes: 0, linkTo: far },
+      { ...file("labelled"), records: label },
+    ];
+    const reader = extract();
+    reader.end(archive(members));
+    const found: unknown[] = [];
+    for await (const entry of reader) {
+      const { name, type, linkname, pax } = entry.header;
+      found.push([name, type, linkname, pax]);
+      entry.resume();
+    }
+    expect(found).toEqual([
+      ["near", "symlink", "../lib/x.so", null],
+      ["far", "symlink", far, { linkpath: far }],
+      ["labelled", "file", null, label],
+    ]);
+  });
+
   it("refuse what eleven octal digits cannot hold", () => {
     expect(() => tarHeader(file("large", 8 * 1024 ** 3))).toThrow(/too large/);
   });
