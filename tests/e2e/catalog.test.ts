@@ -1,6 +1,6 @@
 /** Catalog, comparison and upgrade check in Chromium: found without scripts, walked by keyboard, clean for axe. */
 import AxeBuilder from "@axe-core/playwright";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startWebFactory, type WebFactory } from "../fixtures/browser.ts";
 
 let web: WebFactory;
@@ -11,14 +11,17 @@ let fresh: string;
 const withExtensions = (...names: string[]) =>
   `customization: {systemExtensions: {officialExtensions: [${names.map((name) => `siderolabs/${name}`).join(", ")}]}}`;
 
+/** All catalogs are read soon after the start; until then pages say that some are still being read. */
+async function allRead(): Promise<void> {
+  const catalog: { unread: string[] } = await (await fetch(`${web.url}/api/v1/catalog`)).json();
+  expect(catalog.unread).toEqual([]);
+}
+
 beforeAll(async () => {
   web = await startWebFactory();
   old = await web.factory.schematic(withExtensions("qemu-guest-agent", "i915-ucode", "never"));
   fresh = await web.factory.schematic(withExtensions("qemu-guest-agent", "i915"));
-  // All catalogs are read soon after the start; until then pages say that some are still being read.
-  await expect
-    .poll(async () => (await (await fetch(`${web.url}/api/v1/catalog`)).json()).unread, { timeout: 120_000 })
-    .toEqual([]);
+  await vi.waitFor(allRead, { timeout: 120_000, interval: 500 });
 }, 300_000);
 afterAll(() => web?.stop(), 60_000);
 
