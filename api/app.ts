@@ -22,6 +22,7 @@ import { releaseRoutes } from "./releases.ts";
 import { reply, TEXT } from "./replies.ts";
 import { sbomRoutes } from "./sboms.ts";
 import { schematicRoutes } from "./schematics.ts";
+import { sourceRoutes } from "./sources.ts";
 import { statusRoutes } from "./status.ts";
 import { talosctlRoutes } from "./talosctl.ts";
 import { upgradeRoutes } from "./upgrades.ts";
@@ -69,6 +70,7 @@ export function buildApp(options: ApiOptions) {
     modelRoutes(),
     lockRoutes(),
     buildRoutes(),
+    sourceRoutes(),
     presetRoutes(),
     statusRoutes(),
     planRoutes(),

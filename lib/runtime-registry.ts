@@ -17,6 +17,7 @@ import { createRegistryService } from "./services/registry.ts";
 import type { ImageEvidence, RegistryService } from "./services/registry-contracts.ts";
 import { createInstallers } from "./services/registry-installers.ts";
 import { createOutsideRegistry } from "./services/registry-outside.ts";
+import { createRegistryOwn } from "./services/registry-own.ts";
 import { createRegistrySource } from "./services/registry-source.ts";
 import { createTalosctlService } from "./services/talosctl.ts";
 import type { ObjectStore } from "./storage/object-store.ts";
@@ -71,7 +72,7 @@ export function createRegistrySide(options: RegistrySideOptions): {
     : null;
   const scratchDir = path.join(options.dataDir, "scratch");
   return {
-    registry: createRegistryService({ installers, source, outside }),
+    registry: createRegistryService({ installers, source, own: createRegistryOwn({ rows, store }), outside }),
     talosctl: createTalosctlService({ releases, images, store, scratchDir }),
     close: async () => outside?.close(),
   };

@@ -21,6 +21,7 @@ import { createBuildSide } from "./runtime-builds.ts";
 import { createCatalogSide } from "./runtime-catalog.ts";
 import { createEvidenceSide } from "./runtime-evidence.ts";
 import { createOperationSide } from "./runtime-operation.ts";
+import { createOwnSide, joinOwnImages } from "./runtime-own.ts";
 import { createRegistrySide } from "./runtime-registry.ts";
 import { createWorkerSide, type WorkerSide } from "./runtime-worker.ts";
 import { createAssetResolving } from "./services/asset-resolving.ts";
@@ -75,8 +76,10 @@ export async function createRuntime(
   const keys = await openSecureBootKeys(config.secureBoot, log);
   const base = await openBase(config, role, log);
   const { db, redis, subscriber, store, images } = base;
-  const releases = openReleases(config, base, log);
+  const official = openReleases(config, base, log);
   const { schematics, usage, findConfigured } = openSchematics(db, log);
+  const ownSide = createOwnSide({ config, db, store, images, official, findConfigured, log, now });
+  const { releases } = ownSide;
   const { externalUrl, externalPxeUrl } = config.http;
   const boards = {
     overlayProfiles: createOverlayProfiles(images),
@@ -132,12 +135,15 @@ export async function createRuntime(
     lockBuilds: createLockBuilds({ resolving, images, store, builder }),
     registry: registrySide.registry,
     talosctl: registrySide.talosctl,
+    own: ownSide.own,
     ...createOperationSide({ db, side, store, health, releases, schematics, log, now }),
   };
+  if (role === "web") ownSide.follow();
   const close = once(async () => {
     await worker?.close();
     await registrySide.close();
-    await releases.close();
+    await ownSide.close();
+    await official.close();
     await usage.close();
     await side.close();
     await base.close();
@@ -164,12 +170,13 @@ async function openBase(config: Config, role: Role, log: Logger): Promise<Base> 
   const blocking = role === "worker" ? createPatientRedis(config.redis.url, onError) : null;
   const store = await createObjectStore(config.storage, (bucket) => log.info({ bucket }, "bucket created"));
   const { registry, username, password, verify } = config.source;
-  const images = createSourceImages({
-    ...{ registry, username, password, verify, run: runTool },
-    cacheDir: path.join(config.dataDir, "cache", "source"),
+  const cacheDir = path.join(config.dataDir, "cache", "source");
+  const source = createSourceImages({
+    ...{ registry, username, password, verify, cacheDir, run: runTool },
     secondLevel: createSourceBlobs(store),
     onWarning: (message, cause) => log.warn({ err: cause }, message),
   });
+  const images = joinOwnImages(source, { db, store, cacheDir });
   async function close(): Promise<void> {
     for (const connection of [subscriber, blocking, redis]) connection?.disconnect();
     await db.$disconnect();

@@ -18,8 +18,9 @@ export function Header({ words, path, theme, unverified }: Props) {
   const place = path.split("?", 1)[0] ?? "/";
   const links = [
     { href: "/", label: t("nav.new"), here: place === "/" },
-    { href: "/presets", label: t("nav.presets"), here: place.startsWith("/presets") },
     { href: "/catalog", label: t("nav.catalog"), here: /^\/(catalog|compare|upgrade)/.test(place) },
+    { href: "/extensions", label: t("nav.own"), here: place.startsWith("/extensions") },
+    { href: "/presets", label: t("nav.presets"), here: place.startsWith("/presets") },
     { href: "/builds", label: t("nav.builds"), here: place.startsWith("/builds") },
   ];
   return (

@@ -1,5 +1,6 @@
 /** Paths below /v2 (OCI distribution-spec 1.1, "Endpoints") and the names of images: what is asked of the registry. Pure. */
 import { AppError, invalidInput } from "../errors/app-error.ts";
+import { OWN_REPOSITORIES } from "./own-sources.ts";
 import { quoteText } from "./quote.ts";
 
 export type RegistryResource = "manifests" | "blobs" | "referrers" | "tags";
@@ -18,8 +19,14 @@ export interface SourceRepository {
   repository: string;
 }
 
+export interface OwnRepository {
+  kind: "own";
+  /** "own/<namespace>/<name>". */
+  repository: string;
+}
+
 export interface RegistryRequest {
-  target: InstallerRepository | SourceRepository;
+  target: InstallerRepository | SourceRepository | OwnRepository;
   resource: RegistryResource;
   /** Tag or digest as written; "list" for tags. */
   reference: string;
@@ -77,6 +84,8 @@ export function parseRegistryPath(rawPath: string): RegistryRequest | null {
   const [first = "", second = "", ...more] = name.map((segment) => segment ?? "");
   const repository = [first, second, ...more].join("/");
   if (first === NAMESPACE) return { target: { kind: "source", repository }, resource, reference };
+  if (`${first}/` === OWN_REPOSITORIES && more.length > 0)
+    return { target: { kind: "own", repository }, resource, reference };
   if (more.length > 0) throw unknownPath(rest);
   return {
     target: { kind: "installer", repository, image: first, schematicId: second },

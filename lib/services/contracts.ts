@@ -10,9 +10,10 @@ import type { BuildPlan, Phase } from "../imager/types.ts";
 import type { ByteRange } from "../storage/object-store.ts";
 import type { CatalogSide } from "./catalog-contracts.ts";
 import type { ChecksumService, LockService, SbomService, SigningService } from "./evidence-contracts.ts";
-import type { PresetService } from "./presets.ts";
+import type { OwnSourceService } from "./own-contracts.ts";
+import type { PresetService } from "./preset-contracts.ts";
 import type { RegistryService } from "./registry-contracts.ts";
-import type { StatusService } from "./status-contracts.ts";
+import type { HealthService, SourceStatus, StatusService } from "./status-contracts.ts";
 import type { StoredSchematic } from "./stored-schematic.ts";
 
 // ---- schematics
@@ -36,16 +37,6 @@ export interface ReleaseSummary {
   sample: boolean;
   extensionCount: number;
   overlayCount: number;
-}
-
-export interface SourceStatus {
-  registry: string;
-  /** When the list was last read from the registry; null before the first success. */
-  checkedAt: Date | null;
-  /** Why the last refresh failed, null when it went well. */
-  failure: string | null;
-  /** Shown as a warning on pages when off. */
-  verification: "off" | "key" | "keyless";
 }
 
 export interface ReleaseService {
@@ -99,6 +90,7 @@ export interface ReadyAsset {
 
 export type { BuildError } from "../domain/build-record.ts";
 export { BUILD_STATES, type BuildState } from "../domain/build-state.ts";
+export type { HealthCheck, HealthService, SourceStatus } from "./status-contracts.ts";
 
 export interface BuildView {
   id: string;
@@ -224,21 +216,6 @@ export interface TalosctlService {
   open(file: TalosctlFile, range?: ByteRange, signal?: AbortSignal): Promise<Readable>;
 }
 
-// ---- health
-
-export interface HealthCheck {
-  name: "tools" | "postgres" | "redis" | "store" | "source";
-  ok: boolean;
-  /** What to do, for anybody; empty when ok. */
-  hint: string;
-  /** What is wrong in the words of a driver, for the log: it may name hosts and folders. Empty when ok. */
-  reason: string;
-}
-
-export interface HealthService {
-  readiness(): Promise<HealthCheck[]>;
-}
-
 export interface Services extends CatalogSide {
   schematics: SchematicService;
   releases: ReleaseService;
@@ -255,5 +232,6 @@ export interface Services extends CatalogSide {
   lockBuilds: LockBuildService;
   health: HealthService;
   status: StatusService;
+  own: OwnSourceService;
   presets: PresetService;
 }

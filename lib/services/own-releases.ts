@@ -5,6 +5,7 @@ import { type OwnPin, withOwn } from "../domain/own-sources.ts";
 import { quirks } from "../domain/quirks.ts";
 import type { Release } from "../domain/release.ts";
 import { versionTag } from "../domain/versions.ts";
+import type { KnownReleases } from "./catalog-contracts.ts";
 import type { ReleaseService } from "./contracts.ts";
 
 /** What another process changed is seen after this time. */
@@ -12,7 +13,7 @@ const BELIEVED_MS = 1_000;
 const RELEASES = 500;
 
 export interface OwnReleasesOptions {
-  releases: ReleaseService;
+  releases: ReleaseService & KnownReleases;
   rows: Pick<OwnSourceRepository, "revision" | "pins">;
   /** What references shown to people begin with. */
   host: string;
@@ -20,7 +21,7 @@ export interface OwnReleasesOptions {
   onError: (error: unknown) => void;
 }
 
-export interface OwnReleases extends ReleaseService {
+export interface OwnReleases extends ReleaseService, KnownReleases {
   /** Forgets what is remembered, after a change made here. */
   changed(): void;
 }
@@ -46,6 +47,7 @@ export function createOwnReleases(options: OwnReleasesOptions): OwnReleases {
   return {
     ...releases,
     require,
+    known: async () => Promise.all((await releases.known()).map(join)),
     extensions: async (version) => (await require(version)).extensions,
     async overlays(version) {
       return quirks(versionTag(version)).overlays

@@ -1,4 +1,4 @@
-/** The registry under /v2: installers built here and images of the source, behind one set of questions. */
+/** The registry under /v2: installers built here, images of the source and own ones, behind one set of questions. */
 import { z } from "zod";
 import type { RegistryRequest } from "../domain/registry-path.ts";
 import { isDigest } from "../oci/reference.ts";
@@ -6,6 +6,7 @@ import { acceptsIndex } from "./registry-accept.ts";
 import type { RegistryCall, RegistryDocument, RegistryService, TagPage } from "./registry-contracts.ts";
 import type { InstallerDocument, Installers } from "./registry-installers.ts";
 import type { OutsideRegistry } from "./registry-outside.ts";
+import type { RegistryOwn } from "./registry-own.ts";
 import type { RegistrySource } from "./registry-source.ts";
 
 const indexSchema = z.object({
@@ -17,18 +18,26 @@ const indexSchema = z.object({
   ),
 });
 
-/** Joins the two halves. */
+/** Joins the parts. */
 export function createRegistryService(halves: {
   installers: Installers;
   source: RegistrySource;
+  own: RegistryOwn;
   /** Where clients are sent for installers; null when they are served from here. */
   outside: OutsideRegistry | null;
 }): RegistryService {
-  const { installers, source, outside } = halves;
-  const manifest = (request: RegistryRequest, reference: string, call: RegistryCall) =>
-    request.target.kind === "source"
-      ? source.manifest(request.target, reference, call.signal)
-      : installers.manifest(request.target, reference, call);
+  const { installers, source, own, outside } = halves;
+  const manifest = ({ target }: RegistryRequest, reference: string, call: RegistryCall) => {
+    if (target.kind === "own") return own.manifest(target, reference);
+    return target.kind === "source"
+      ? source.manifest(target, reference, call.signal)
+      : installers.manifest(target, reference, call);
+  };
+
+  function tagsOf(target: RegistryRequest["target"], signal: AbortSignal): Promise<string[]> {
+    if (target.kind === "own") return own.tags(target);
+    return target.kind === "source" ? source.tags(target, signal) : installers.tags(target);
+  }
 
   async function manifestHere(
     request: RegistryRequest,
@@ -43,7 +52,7 @@ export function createRegistryService(halves: {
   return {
     async manifest(request, call) {
       const { version, ...found } = await manifestHere(request, call);
-      if (outside === null || request.target.kind === "source") return found;
+      if (outside === null || request.target.kind !== "installer") return found;
       const { repository } = request.target;
       const location =
         version === undefined
@@ -52,20 +61,20 @@ export function createRegistryService(halves: {
       return location === null ? found : { ...found, location };
     },
     async blob({ target, reference }, call) {
+      if (target.kind === "own") return own.blob(target, reference);
       if (target.kind === "source") return source.blob(target, reference, call.signal);
       const found = await installers.blob(target, reference);
       const location = (await outside?.find(target.repository, "blobs", reference)) ?? null;
       return location === null ? found : { ...found, location };
     },
     async referrers({ target, reference }, call) {
+      if (target.kind === "own") return own.referrers(target, reference, call.artifactType);
       return target.kind === "source"
         ? source.referrers(target, reference, call.artifactType, call.signal)
         : installers.referrers(target, reference, call.artifactType);
     },
     async tags({ target }, call) {
-      const all =
-        target.kind === "source" ? await source.tags(target, call.signal) : await installers.tags(target);
-      return page(target.repository, [...all].sort(), call);
+      return page(target.repository, [...(await tagsOf(target, call.signal))].sort(), call);
     },
   };
 }

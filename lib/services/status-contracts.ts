@@ -1,6 +1,28 @@
-/** How the factory does: what an operator looks at first. */
+/** How the factory does: what an operator looks at first, and what load balancers ask. */
 import type { BuildState } from "../domain/build-state.ts";
-import type { HealthCheck, SourceStatus } from "./contracts.ts";
+
+export interface SourceStatus {
+  registry: string;
+  /** When the list was last read from the registry; null before the first success. */
+  checkedAt: Date | null;
+  /** Why the last refresh failed, null when it went well. */
+  failure: string | null;
+  /** Shown as a warning on pages when off. */
+  verification: "off" | "key" | "keyless";
+}
+
+export interface HealthCheck {
+  name: "tools" | "postgres" | "redis" | "store" | "source";
+  ok: boolean;
+  /** What to do, for anybody; empty when ok. */
+  hint: string;
+  /** What is wrong in the words of a driver, for the log: it may name hosts and folders. Empty when ok. */
+  reason: string;
+}
+
+export interface HealthService {
+  readiness(): Promise<HealthCheck[]>;
+}
 
 /** Files of one kind, or objects below one folder of the store. */
 export interface StoreUse {

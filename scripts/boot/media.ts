@@ -15,7 +15,7 @@ export type BootMedium =
    * iPXE runs the lines of its script, fetched through the user-mode network (host = 10.0.2.2). By UEFI the firmware starts
    * `program`, Debian's ipxe.efi unless another one is given.
    */
-  | { kind: "ipxe"; script: string[]; firmware: Firmware; program?: string };
+  | { kind: "ipxe"; script: readonly string[]; firmware: Firmware; program?: string };
 
 export interface DiskHardware {
   /** Default: virtio. */

@@ -61,9 +61,26 @@ describe("loadConfig", () => {
       build: { engine: { kind: "native" }, concurrency: 4, timeoutMs: 1_200_000 },
       ociSigningKey: null,
       secureBoot: { kind: "off" },
+      installerRegistry: null,
+      own: {
+        mode: "off",
+        adminToken: null,
+        declarations: null,
+        authFile: null,
+        privateHosts: [],
+        maxBytes: 2 ** 30,
+        maxCount: 200,
+      },
       metricsPort: null,
       logLevel: "info",
     });
+  });
+
+  it("takes own extensions from everyone only where nothing else is said and it is somebody's own machine", () => {
+    const modeOf = (variables: Record<string, string>) => config(variables).own.mode;
+    expect(modeOf({ CASTHOUSE_EMBEDDED: "1" })).toBe("everyone");
+    expect(modeOf({ ADMIN_TOKEN: "0123456789abcdef" })).toBe("admin");
+    expect(modeOf({ CASTHOUSE_EMBEDDED: "1", OWN_EXTENSIONS: "off" })).toBe("off");
   });
 
   it("derives what depends on something else", () => {

@@ -1,0 +1,32 @@
+/** PUT /extensions/upload/:namespace/:name: the upload of the page, as a stream; answers JSON for its script. */
+import { Readable } from "node:stream";
+import { isAppError } from "../../../../../lib/errors/is-app-error.ts";
+import { pageContext } from "../../../../../lib/services/current.ts";
+import { mayChange } from "../../../page-access.ts";
+
+interface Props {
+  params: Promise<{ namespace: string; name: string }>;
+}
+
+const refused = (status: number, message: string, hint = "") => Response.json({ message, hint }, { status });
+
+export async function PUT(request: Request, { params }: Props): Promise<Response> {
+  if (request.headers.get("sec-fetch-site") === "cross-site")
+    return refused(403, "This upload was sent by another site.");
+  if (!(await mayChange())) return refused(401, "Own extensions can only be changed after signing in");
+  if (request.body === null) return refused(400, "Nothing was sent");
+  const query = new URL(request.url).searchParams;
+  try {
+    const pin = await pageContext().services.own.upload({
+      ...(await params),
+      body: Readable.fromWeb(request.body as Parameters<typeof Readable.fromWeb>[0]),
+      talos: query.get("talos") ?? "",
+      override: query.get("override") === "1",
+      signal: request.signal,
+    });
+    return Response.json({ href: `/extensions/${pin.sourceId}` }, { status: 201 });
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return refused(error.status, error.message, error.extra.hint);
+  }
+}

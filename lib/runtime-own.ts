@@ -1,0 +1,111 @@
+/** Joins own extensions: the reader of our own registry, the releases with own entries, and the use cases. */
+import path from "node:path";
+import type { Logger } from "pino";
+import type { Config } from "./config/types.ts";
+import type { Database } from "./db/client.ts";
+import { createOwnSourceRepository } from "./db/own-source-repository.ts";
+import { createRegistryRepository } from "./db/registry-repository.ts";
+import { runTool } from "./exec/run.ts";
+import { checkExtension } from "./imager/extension/check.ts";
+import { createSourceImages } from "./oci/source-images.ts";
+import type { SourceImages, SourceMirror } from "./oci/types.ts";
+import type { KnownReleases } from "./services/catalog-contracts.ts";
+import type { ReleaseService } from "./services/contracts.ts";
+import { createExtensionTools } from "./services/extension-tools.ts";
+import type { FindConfigured } from "./services/hidden-schematics.ts";
+import { createOwnAccess } from "./services/own-access.ts";
+import type { OwnSourceService } from "./services/own-contracts.ts";
+import { followDeclarations } from "./services/own-declared.ts";
+import { withOwnImages } from "./services/own-images.ts";
+import { createInspection } from "./services/own-inspection.ts";
+import { OWN_REGISTRY, ownRegistryFetch } from "./services/own-registry-fetch.ts";
+import { createOwnReleases } from "./services/own-releases.ts";
+import { createRemotes } from "./services/own-remotes.ts";
+import { createOwnSourceService, type OwnSourceServiceOptions } from "./services/own-sources.ts";
+import { createSourceBlobs } from "./services/source-blobs.ts";
+import type { ObjectStore } from "./storage/object-store.ts";
+
+/** Unpacked images may be this many times as large as they are sent. */
+const GROWTH = 20;
+
+/** The official images, and those below own/ out of our own tables and store. For web and worker. */
+export function joinOwnImages(
+  official: SourceImages & SourceMirror,
+  { db, store, cacheDir }: { db: Database; store: ObjectStore; cacheDir: string },
+): SourceImages & SourceMirror {
+  const own = createSourceImages({
+    registry: OWN_REGISTRY,
+    verify: { kind: "off" },
+    cacheDir,
+    run: runTool,
+    secondLevel: createSourceBlobs(store),
+    fetch: ownRegistryFetch(createRegistryRepository(db), store),
+  });
+  return withOwnImages(official, own);
+}
+
+export interface OwnSideOptions {
+  config: Config;
+  db: Database;
+  store: ObjectStore;
+  /** With own ones. */
+  images: SourceImages;
+  /** Without own entries. */
+  official: ReleaseService & KnownReleases;
+  findConfigured: FindConfigured;
+  log: Logger;
+  now: () => number;
+}
+
+export interface OwnSide {
+  releases: ReleaseService & KnownReleases;
+  own: OwnSourceService;
+  /** Begins to follow the file of declared sources; only a web process does. */
+  follow(): void;
+  close(): Promise<void>;
+}
+
+/** The use cases of own sources, and the releases that everything else works with. */
+export function createOwnSide(options: OwnSideOptions): OwnSide {
+  const { config, db, official, log, now } = options;
+  const onError = (err: unknown) => log.warn({ err }, "trouble with own extensions");
+  const rows = createOwnSourceRepository(db);
+  const host = new URL(config.http.externalUrl).host;
+  const releases = createOwnReleases({ releases: official, rows, host, now, onError });
+  const service = serviceOptions(options, rows, releases.changed);
+  let following: { close(): Promise<void> } | null = null;
+  return {
+    releases,
+    own: createOwnSourceService(service),
+    follow() {
+      const file = config.own.declarations;
+      if (file === null) return;
+      const onApplied = (count: number) => log.info({ file, count }, "declared sources applied");
+      following = followDeclarations({ file, service, onApplied, onError });
+    },
+    close: async () => following?.close(),
+  };
+}
+
+function serviceOptions(
+  { config, db, store, images, official, findConfigured, now }: OwnSideOptions,
+  rows: OwnSourceServiceOptions["rows"],
+  onChange: () => void,
+): OwnSourceServiceOptions {
+  const { mode, adminToken, authFile, privateHosts, maxBytes, maxCount } = config.own;
+  const scratchDir = path.join(config.dataDir, "scratch");
+  return {
+    ...{ rows, official, findConfigured, onChange, maxBytes, maxCount, now },
+    releases: official,
+    access: createOwnAccess(mode, adminToken),
+    openRemote: createRemotes({
+      ...{ authFile, privateHosts, run: runTool },
+      cacheDir: path.join(config.dataDir, "cache", "source"),
+      secondLevel: createSourceBlobs(store),
+      keysDir: path.join(config.dataDir, "cache", "own-keys"),
+    }),
+    inspection: createInspection({ images, check: checkExtension, scratchDir, maxBytes: maxBytes * GROWTH }),
+    place: { store, rows: createRegistryRepository(db), scratch: scratchDir },
+    tools: createExtensionTools({ run: runTool }),
+  };
+}
