@@ -3,7 +3,7 @@ import type { Metadata } from "next";
 import { redirect } from "next/navigation";
 import { OpenForm } from "../../components/form/open-box.tsx";
 import { Notice } from "../../components/ui/notice.tsx";
-import { targetOfQuery } from "../../lib/domain/form/open-reference.ts";
+import { readPasted, targetOfQuery } from "../../lib/domain/form/open-reference.ts";
 import { pageContext } from "../../lib/services/current.ts";
 import { type PageQuery, toQuery } from "../page-query.ts";
 import { requestWords } from "../request-words.ts";
@@ -26,8 +26,9 @@ export default async function OpenPage({ searchParams }: { searchParams: Promise
   const query = toQuery(await searchParams);
   const { t } = await requestWords();
   const what = query.get("what") ?? "";
-  const opening =
-    what.trim() === "" ? null : await openPasted(pageContext().services, what, targetOfQuery(query));
+  // YAML would be stored, which asking for a page must not do: it waits in the box to be posted.
+  const waits = what.trim() === "" || readPasted(what).kind === "yaml";
+  const opening = waits ? null : await openPasted(pageContext().services, what, targetOfQuery(query));
   if (opening?.kind === "found") redirect(opening.path);
   const problem = opening ?? toldProblem(query);
   const forms = ["id", "installer", "image", "pxe", "form", "yaml"] as const;

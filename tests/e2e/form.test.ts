@@ -121,6 +121,8 @@ describe("an opened schematic", () => {
     await page.getByText("This is the address of talosctl").waitFor();
     await page.goto(`/open?what=${"0".repeat(64)}`);
     await page.getByText("No schematic has the ID 0000").waitFor();
+    await page.goto("/open?what=customization:+{}");
+    expect(await page.getByRole("textbox").inputValue()).toBe("customization: {}");
     expect(await page.getByText("An installer reference, with or without host and tag").count()).toBe(1);
     await page.close();
   });
