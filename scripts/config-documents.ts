@@ -1,7 +1,8 @@
 /** Writes docs/config.md and .env.example from the schema of the configuration (`npm run gen`). */
 import { writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { GROUPS, requireMeta, SETTING_NAMES } from "../lib/config/schema.ts";
+import { GROUPS } from "../lib/config/leaf.ts";
+import { requireMeta, SETTING_NAMES } from "../lib/config/schema.ts";
 
 const settings = SETTING_NAMES.map((name) => ({ name, ...requireMeta(name) }));
 const groups = Object.entries(GROUPS).map(([key, title]) => ({

@@ -1,5 +1,6 @@
 /** Every environment variable of the program: one schema, from which docs/config.md and .env.example are written. */
 import { z } from "zod";
+import { type LeafMeta, leaf, leafMeta } from "./leaf.ts";
 import {
   addressOrPattern,
   duration,
@@ -16,36 +17,6 @@ import {
   wholeNumber,
   yesNo,
 } from "./values.ts";
-
-export const GROUPS = {
-  web: "Web",
-  data: "Data",
-  storage: "Object store",
-  source: "Source registry",
-  installers: "Registry for installers",
-  build: "Builds",
-  keys: "Keys",
-  own: "Own extensions",
-  running: "Running",
-} as const;
-
-export interface LeafMeta {
-  group: keyof typeof GROUPS;
-  /** What holds when the variable is not set, in words; left out where the schema itself has the default. */
-  default?: string;
-  /** True: also read from the file named by NAME_FILE, never logged. */
-  secret?: boolean;
-  /** Known already, but nothing uses it yet; setting it is a warning. */
-  planned?: boolean;
-}
-
-export const leafMeta = z.registry<LeafMeta>();
-
-function leaf<S extends z.ZodType>(schema: S, meta: LeafMeta, description: string): S {
-  const described = schema.describe(description);
-  leafMeta.add(described, meta);
-  return described;
-}
 
 const host = /^[A-Za-z0-9.:[\]_-]{1,255}$/;
 const imageHost = /^[A-Za-z0-9.-]+(:\d{1,5})?(\/[A-Za-z0-9._-]+)*$/;
