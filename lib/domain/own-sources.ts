@@ -10,7 +10,6 @@ import { parseVersionLeniently } from "./versions.ts";
 /** catalog: an image that lists many, one tag per release. image: one image. upload: what people send. */
 export const OWN_KINDS = ["catalog", "image", "upload"] as const;
 export const OWN_SUBJECTS = ["extension", "overlay"] as const;
-type OwnKind = (typeof OWN_KINDS)[number];
 export type OwnSubject = (typeof OWN_SUBJECTS)[number];
 
 /** All repositories of images that are kept here begin with it; no other repository of the registry does. */
