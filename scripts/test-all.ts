@@ -1,5 +1,5 @@
 /** `npm test`: the checks, then every tier that needs servers, programs or a browser; one summary, counts added up. */
-import { type Outcome, printSummary, runAll, runTask, STATIC_CHECKS, tier } from "./checks/tasks.ts";
+import { type Outcome, printSummary, runAll, STATIC_CHECKS, tier } from "./checks/tasks.ts";
 
 const outcomes: Outcome[] = [];
 const report = (outcome: Outcome) => {
@@ -11,10 +11,11 @@ await runAll([...STATIC_CHECKS, tier("unit"), tier("vectors")], (outcome) => {
   report(outcome);
   if (!outcome.ok) console.log(outcome.output.trimEnd());
 });
-for (const name of ["integration", "e2e", "boot"]) {
-  console.log(`\n---- ${name}`);
-  report(await runTask(tier(name), true));
-}
+// Each tier runs its files one after the other and waits much: two tiers side by side keep two cores busy.
+await runAll([tier("integration"), tier("boot"), tier("e2e")], (outcome) => {
+  console.log(`\n---- ${outcome.name}\n${outcome.output.trimEnd()}`);
+  report(outcome);
+});
 const { passed, failed } = printSummary(outcomes);
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
