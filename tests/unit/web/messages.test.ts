@@ -59,9 +59,18 @@ describe("catalogues", () => {
 
   it("write French with its spaces and apostrophes", () => {
     for (const text of Object.values(french)) {
-      expect(text).not.toMatch(/[^\u202f\u00a0][;?»]/);
+      expect(text).not.toMatch(/[^\u202f][;?!»]|«[^\u202f]/);
+      expect(text).not.toMatch(/[^\u00a0]:(\s|$)/);
       expect(text).not.toContain("'");
     }
+  });
+
+  it("call one thing by one name in French", () => {
+    const second =
+      /surcouche|embarqué|installeur|ouvrier|inscription|compartiment|chargeur de démarrage|\bID\b/i;
+    expect(Object.entries(french).filter(([, text]) => second.test(text.replace(/\{\w+\}/g, "")))).toEqual(
+      [],
+    );
   });
 });
 
