@@ -59,6 +59,8 @@ export interface OwnSideOptions {
 
 export interface OwnSide {
   releases: ReleaseService & KnownReleases;
+  /** Releases with what was in use before, for files that were built then. */
+  former: Pick<ReleaseService, "require">;
   own: OwnSourceService;
   /** Begins to follow the file of declared sources; only a web process does. */
   follow(): void;
@@ -76,6 +78,7 @@ export function createOwnSide(options: OwnSideOptions): OwnSide {
   let following: { close(): Promise<void> } | null = null;
   return {
     releases,
+    former: { require: releases.requireFormer },
     own: createOwnSourceService(service),
     follow() {
       const file = config.own.declarations;

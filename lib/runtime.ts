@@ -27,6 +27,7 @@ import { createWorkerSide, type WorkerSide } from "./runtime-worker.ts";
 import { createAssetResolving } from "./services/asset-resolving.ts";
 import type { SchematicService, Services } from "./services/contracts.ts";
 import { createPlanners } from "./services/engines.ts";
+import { resolveWithFormer } from "./services/former-own.ts";
 import { createHealthService } from "./services/health.ts";
 import { type FindConfigured, hideSchematics } from "./services/hidden-schematics.ts";
 import { createKeyService } from "./services/keys.ts";
@@ -88,7 +89,12 @@ export async function createRuntime(
   const signing = keys?.identity ?? null;
   const { planAsset, planInstallerManifest } = createPlanners(config.build.engine, images);
   const resolving = { schematics, planAsset, ...boards, signing };
-  const resolve = createAssetResolving({ ...resolving, releases, externalUrl });
+  const resolve = resolveWithFormer({
+    resolve: createAssetResolving({ ...resolving, releases, externalUrl }),
+    resolveFormer: createAssetResolving({ ...resolving, releases: ownSide.former, externalUrl }),
+    findReady: (assetKey) => side.assets.findReady(assetKey),
+    inline: (asset) => side.assets.inline(asset),
+  });
   const builder = await readLockBuilder({ externalUrl, grub: boards.installedGrub, secureBoot: signing });
   const side = createBuildSide({ db, redis, subscriber, store, prefix, log, now, resolve });
   const { assets } = side;

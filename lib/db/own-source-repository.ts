@@ -12,7 +12,7 @@ import {
 } from "../domain/own-sources.ts";
 import type { Database } from "./client.ts";
 import { type OwnPin as PinRow, Prisma, type OwnSource as SourceRow } from "./generated/client.ts";
-import { toExactJsonText } from "./json-text.ts";
+import { fromExactJson, toExactJsonText, toJsonText } from "./json-text.ts";
 
 export interface OwnSourceRepository {
   /** Changes whenever anything in the two tables does. */
@@ -97,7 +97,12 @@ export function createOwnSourceRepository(db: Database): OwnSourceRepository {
 async function savePin(db: Database, pin: OwnPin): Promise<void> {
   const { id, subject, name, talos } = pin;
   const report: Prisma.InputJsonValue = JSON.parse(toExactJsonText(pin.report));
-  const data = { ...pin, sizeBytes: BigInt(pin.sizeBytes), report };
+  const { origin, author, description, constraint } = pin;
+  // What an extension says of itself may hold what Postgres does not take.
+  const texts: Pick<OwnPin, "origin" | "author" | "description" | "constraint"> = JSON.parse(
+    toJsonText({ origin, author, description, constraint }),
+  );
+  const data = { ...pin, ...texts, sizeBytes: BigInt(pin.sizeBytes), report };
   const replaced =
     pin.state === "adopted"
       ? [
@@ -128,4 +133,5 @@ const toPin = (row: PinRow): OwnPin => ({
   state: stateSchema.parse(row.state),
   platforms: platformsSchema.parse(row.platforms),
   sizeBytes: Number(row.sizeBytes),
+  report: fromExactJson(row.report),
 });

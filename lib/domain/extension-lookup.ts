@@ -55,6 +55,8 @@ function extensionHint(release: Release, name: string): string {
     return written !== "" && (short.includes(written) || written.includes(short));
   });
   const list = `GET /version/${release.version}/extensions/official lists all names.`;
+  if (near.length === 0 && name.includes("/") && !name.startsWith(NAMESPACE))
+    return `No own extension of that name is in use for ${release.version}; the page /extensions shows those there are. ${list}`;
   if (near.length === 0) return `Names look like "siderolabs/qemu-guest-agent". ${list}`;
   const names = near.slice(0, 3).map((extension) => quoteText(extension.name));
   return `Did you mean ${names.join(" or ")}? ${list}`;

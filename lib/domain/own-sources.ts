@@ -170,7 +170,25 @@ export function pinsFor(pins: readonly OwnPin[], version: string): OwnPin[] {
  * one is left out. `host` is what references shown to people begin with.
  */
 export function withOwn(release: Release, pins: readonly OwnPin[], host: string): Release {
+  return joinPins(release, pinsFor(pins, release.version), host);
+}
+
+/**
+ * The release as withOwn gives it, and with what was in use before under names that nothing is adopted for now. For files
+ * that were built then; nothing new is built from it.
+ */
+export function withFormerOwn(release: Release, pins: readonly OwnPin[], host: string): Release {
   const mine = pinsFor(pins, release.version);
+  const taken = new Set(mine.map((pin) => `${pin.subject} ${pin.name}`));
+  const retired = pins.flatMap((pin): OwnPin[] =>
+    pin.state === "retired" && pin.adoptedAt !== null && !taken.has(`${pin.subject} ${pin.name}`)
+      ? [{ ...pin, state: "adopted" }]
+      : [],
+  );
+  return joinPins(release, [...mine, ...pinsFor(retired, release.version)], host);
+}
+
+function joinPins(release: Release, mine: readonly OwnPin[], host: string): Release {
   if (mine.length === 0) return release;
   const extensions = mine.filter((pin) => pin.subject === "extension").map((pin) => toExtension(pin, host));
   const overlays = mine.filter((pin) => pin.subject === "overlay").map((pin) => toOverlay(pin, host));

@@ -1,7 +1,7 @@
 /** The releases with own extensions and overlays in their catalogs, so that everything else knows only one catalog. */
 import { LRUCache } from "lru-cache";
 import type { OwnSourceRepository } from "../db/own-source-repository.ts";
-import { type OwnPin, withOwn } from "../domain/own-sources.ts";
+import { type OwnPin, withFormerOwn, withOwn } from "../domain/own-sources.ts";
 import { quirks } from "../domain/quirks.ts";
 import type { Release } from "../domain/release.ts";
 import { versionTag } from "../domain/versions.ts";
@@ -22,13 +22,15 @@ export interface OwnReleasesOptions {
 }
 
 export interface OwnReleases extends ReleaseService, KnownReleases {
+  /** The release with what was in use before, for names that nothing is in use for now. */
+  requireFormer(version: string): Promise<Release>;
   /** Forgets what is remembered, after a change made here. */
   changed(): void;
 }
 
 /** The same release object is given as long as neither the release nor the own pins changed. */
 export function createOwnReleases(options: OwnReleasesOptions): OwnReleases {
-  const { releases, host } = options;
+  const { releases, rows, host } = options;
   const pins = rememberedPins(options);
   const joined = new LRUCache<string, { base: Release; pins: readonly OwnPin[]; release: Release }>({
     max: RELEASES,
@@ -47,6 +49,7 @@ export function createOwnReleases(options: OwnReleasesOptions): OwnReleases {
   return {
     ...releases,
     require,
+    requireFormer: async (version) => withFormerOwn(await releases.require(version), await rows.pins(), host),
     known: async () => Promise.all((await releases.known()).map(join)),
     extensions: async (version) => (await require(version)).extensions,
     async overlays(version) {

@@ -57,7 +57,7 @@ export function createOwnSourceService(options: OwnSourceServiceOptions): OwnSou
     },
     async adopt(pinId, request) {
       const pin = adopted(
-        await requirePinRow(options, pinId),
+        requireSourced(await requirePinRow(options, pinId)),
         request,
         await newestOfficial(options),
         at(options),
@@ -174,6 +174,15 @@ async function requirePinRow({ rows }: OwnSourceServiceOptions, id: string): Pro
   if (pin !== null) return pin;
   throw notFound(`There is no image ${quoteText(id)} of an own source`, {
     hint: "GET /api/v1/sources lists them.",
+  });
+}
+
+/** What a deleted source left behind serves old files only: nobody could look after it. */
+function requireSourced(pin: OwnPin): OwnPin {
+  if (pin.sourceId !== null) return pin;
+  throw new AppError("conflict", `The source of ${pin.name} was deleted`, {
+    hint: "Upload the extension again, or add its source again.",
+    retryable: false,
   });
 }
 

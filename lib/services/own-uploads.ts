@@ -1,6 +1,7 @@
 /** From an archive that somebody sends to an image in our registry: unpacked with care, checked, packed the same each time. */
 import { createWriteStream } from "node:fs";
 import path from "node:path";
+import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { newBuildId } from "../db/build-id.ts";
 import { ARCHES, type Arch } from "../domain/asset.ts";
@@ -60,7 +61,7 @@ export async function takeUpload(
   const repository = ownRepository("extension", namespace, name);
   return options.inspection.inScratch(async (dir) => {
     const file = path.join(dir, "sent");
-    await pipeline(request.body, limited(options.maxBytes), createWriteStream(file), { signal });
+    await pipeline(sentBytes(request.body, options.maxBytes), createWriteStream(file), { signal });
     const limits = { maxBytes: options.maxBytes * MOST_GROWTH, maxEntries: MOST_ENTRIES };
     const tree = await options.tools.unpack(file, path.join(dir, "tree"), limits, signal);
     const platforms = request.arch === undefined ? await options.tools.architectures(tree) : [request.arch];
@@ -109,18 +110,19 @@ async function checkAll(
   return reports;
 }
 
-/** Passes bytes on until there are too many. */
-function limited(maxBytes: number) {
-  return async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    let size = 0;
-    for await (const chunk of source) {
-      size += chunk.length;
-      if (size > maxBytes)
-        throw new AppError("too_large", `The archive is larger than ${maxBytes} bytes`, {
-          hint: "The operator can raise OWN_EXTENSIONS_MAX_SIZE.",
-          retryable: false,
-        });
-      yield chunk;
-    }
-  };
+/**
+ * Passes bytes on until there are too many. What still comes then is left unread and not cut off: the connection also
+ * carries the refusal.
+ */
+async function* sentBytes(body: Readable, maxBytes: number): AsyncGenerator<Buffer> {
+  let size = 0;
+  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+    size += chunk.length;
+    if (size > maxBytes)
+      throw new AppError("too_large", `The archive is larger than ${maxBytes} bytes`, {
+        hint: "The operator can raise OWN_EXTENSIONS_MAX_SIZE.",
+        retryable: false,
+      });
+    yield chunk;
+  }
 }
