@@ -11,8 +11,8 @@ import { type ImageReader, openLayout, openTarball } from "./local-images.ts";
 import type { CommandSettings } from "./settings.ts";
 
 export interface ImageShelf {
-  /** Reads pinned images by the repository name that pin gave. */
-  images: ImageReader;
+  /** Reads pinned images by the repository name that pin gave. Signatures are asked of images of the source only. */
+  images: ImageReader & Pick<SourceImages, "requireVerified">;
   /** The source registry, for tags and catalogs. */
   source: SourceImages & SourceMirror;
   /** Finds the digest of an image. not_found naming the reference, invalid_input for an asset that names nothing. */
@@ -36,7 +36,9 @@ export function createImageShelf(settings: CommandSettings, run: RunTool): Image
     });
   const source = open(config.registry, true);
   const readerOf = (repository: string) => readers.get(repository) ?? { reader: source, repository };
-  const images: ImageReader = {
+  const images: ImageShelf["images"] = {
+    requireVerified: async (repository, ...rest) =>
+      readers.has(repository) ? undefined : source.requireVerified(repository, ...rest),
     extract(repository, ...rest) {
       const found = readerOf(repository);
       return found.reader.extract(found.repository, ...rest);

@@ -6,6 +6,7 @@ import { invalidInput } from "../lib/errors/app-error.ts";
 import { buildCommand } from "./build-command.ts";
 import type { CommandIo } from "./command-io.ts";
 import { describeError, exitCodeOf } from "./exit-codes.ts";
+import { EXTENSION_USAGE, extensionCommand } from "./extension-command.ts";
 import { idCommand } from "./id-command.ts";
 import { imagerCommand } from "./imager-command.ts";
 import { planCommand } from "./plan-command.ts";
@@ -15,8 +16,9 @@ casthouse plan <id|schematic.yaml> <version> <file>  show how the service would 
 casthouse build --lock <lock.json> <file>        make a file from the inputs that a lock pins
 casthouse id <schematic.yaml>|-                  the ID of a schematic
 
+${EXTENSION_USAGE}
 Profiles: ${profileNames().join(", ")}
-Flags and exit codes: docs/cli.md
+Flags and exit codes: docs/cli.md; extensions: docs/own-extensions.md
 `;
 
 async function runCommand(args: string[], io: CommandIo): Promise<void> {
@@ -34,6 +36,8 @@ async function runCommand(args: string[], io: CommandIo): Promise<void> {
       return planCommand(rest, io);
     case "id":
       return idCommand(rest, io);
+    case "extension":
+      return extensionCommand(rest, io);
     case "help":
     case "--help":
     case "-h":

@@ -35,7 +35,7 @@ export async function extensionArchitectures(tree: ExtensionTree, signal?: Abort
   if (first !== undefined && second !== undefined)
     throw invalidInput(
       `The extension is for two architectures at once: ${first[1]} is for ${first[0]}, ${second[1]} for ${second[0]}`,
-      { hint: "Make one extension for each, under the same name, and say which one you send." },
+      { hint: "Make one extension for each architecture, under names of their own." },
     );
   return first === undefined ? [...ARCHES] : [first[0]];
 }
