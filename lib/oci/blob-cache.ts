@@ -12,8 +12,8 @@ import { SingleFlight } from "./single-flight.ts";
 
 /** A shared store behind the folder, for example the object store: asked before the registry, told after it. */
 export interface SecondLevel {
-  /** Puts the blob into `path`; false when the store does not have it. */
-  fetch(hex: string, path: string, signal: AbortSignal): Promise<boolean>;
+  /** Puts the blob into `path`; false when the store does not have it, or when it is larger than `maxBytes`. */
+  fetch(hex: string, path: string, signal: AbortSignal, maxBytes?: number): Promise<boolean>;
   /** Keeps a copy of the file; the file stays. */
   keep(hex: string, path: string, signal: AbortSignal): Promise<void>;
 }
@@ -45,6 +45,8 @@ export type FillBlob = (
   onBytes: (receivedBytes: number) => void,
 ) => Promise<string>;
 
+/** Of callers that cannot leave. */
+const NEVER = new AbortController().signal;
 const STALE_PARTIAL_MS = 24 * 60 * 60 * 1000;
 const LIMITS: BlobLimits = { maxBytes: 20 * 2 ** 30, minIdleMs: 60 * 60 * 1000 };
 
@@ -80,13 +82,24 @@ export class BlobCache {
     return found?.size === sizeBytes;
   }
 
-  /** Bytes of a small blob that is in the folder; null when it is not there or damaged. */
-  async readSmall(digest: string, maxBytes: number): Promise<Uint8Array | null> {
-    const path = join(this.#blobs, digestHex(digest));
-    const found = await stat(path).catch(() => null);
-    if (!found || found.size > maxBytes) return null;
-    const bytes = await readFile(path).catch(() => null);
-    return bytes !== null && digestOf(bytes) === digest ? bytes : null;
+  /** Bytes of a small blob that one of the levels has; null when none has it whole. */
+  async readSmall(digest: string, maxBytes: number, signal?: AbortSignal): Promise<Uint8Array | null> {
+    const hex = digestHex(digest);
+    const path = join(this.#blobs, hex);
+    const kept = await readWhole(path, digest, maxBytes);
+    if (kept !== null || this.#options.secondLevel === undefined) return kept;
+    await this.#prepare();
+    const partial = join(this.#partials, `${hex}.${randomUUID()}`);
+    try {
+      const wanted = { digest, sizeBytes: null };
+      if (!(await this.#fetchShared(wanted, partial, signal ?? NEVER, maxBytes))) return null;
+      const bytes = await readWhole(partial, digest, maxBytes);
+      if (bytes !== null) await rename(partial, path);
+      return bytes;
+    } finally {
+      this.#checked.delete(partial);
+      await rm(partial, { force: true });
+    }
   }
 
   /** Removes what was not used for longest when the folder is too large; one look at a time. */
@@ -102,12 +115,15 @@ export class BlobCache {
     return this.#evicting;
   }
 
-  /** Keeps small bytes (a manifest) under their own digest. */
-  async writeSmall(bytes: Uint8Array): Promise<void> {
+  /** Keeps small bytes (a manifest) under their own digest, on both levels. */
+  async writeSmall(bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
     await this.#prepare();
+    const hex = digestHex(digestOf(bytes));
+    const path = join(this.#blobs, hex);
     const partial = join(this.#partials, randomUUID());
     await writeFile(partial, bytes);
-    await rename(partial, join(this.#blobs, digestHex(digestOf(bytes))));
+    await rename(partial, path);
+    await this.#keepShared(hex, path, signal ?? NEVER);
   }
 
   async #materialize(
@@ -154,9 +170,15 @@ export class BlobCache {
     return false;
   }
 
-  async #fetchShared(wanted: BlobWanted, path: string, signal: AbortSignal): Promise<boolean> {
+  async #fetchShared(
+    wanted: BlobWanted,
+    path: string,
+    signal: AbortSignal,
+    maxBytes?: number,
+  ): Promise<boolean> {
     try {
-      const fetched = await this.#options.secondLevel?.fetch(digestHex(wanted.digest), path, signal);
+      const hex = digestHex(wanted.digest);
+      const fetched = await this.#options.secondLevel?.fetch(hex, path, signal, maxBytes);
       if (fetched && (await this.#isWhole(path, wanted))) return true;
     } catch (error) {
       if (signal.aborted) throw error;
@@ -182,6 +204,14 @@ export class BlobCache {
     });
     return this.#prepared;
   }
+}
+
+/** Null when the file is not there, larger than allowed, or has other bytes. */
+async function readWhole(path: string, digest: string, maxBytes: number): Promise<Uint8Array | null> {
+  const found = await stat(path).catch(() => null);
+  if (!found || found.size > maxBytes) return null;
+  const bytes = await readFile(path).catch(() => null);
+  return bytes !== null && digestOf(bytes) === digest ? bytes : null;
 }
 
 /** Makes the folders and removes what a killed process left half done a day ago or earlier. */

@@ -1,4 +1,4 @@
-/** Manifests by digest are kept in the blob folder: they never change, and are there when the registry is away. */
+/** Manifests by digest are kept like blobs: they never change, and every machine has them when the registry is away. */
 import type { BlobCache } from "./blob-cache.ts";
 import { toResolvedManifest } from "./manifest.ts";
 import { isDigest } from "./reference.ts";
@@ -19,12 +19,14 @@ export class ManifestStore {
     return this.#client.name;
   }
 
-  /** The manifest under a digest (from the folder when it is there) or under a tag (always asked); null when there is none. */
+  /** The manifest under a digest (from what is kept when it is there) or under a tag (always asked); null when there is none. */
   async find(repository: string, reference: string, signal?: AbortSignal): Promise<ResolvedManifest | null> {
-    const kept = isDigest(reference) ? await this.#blobs.readSmall(reference, MAX_MANIFEST_BYTES) : null;
+    const kept = isDigest(reference)
+      ? await this.#blobs.readSmall(reference, MAX_MANIFEST_BYTES, signal)
+      : null;
     if (kept) return toResolvedManifest(imageName(repository, reference), kept, null);
     const manifest = await this.#client.getManifest(repository, reference, signal);
-    if (manifest) await this.#blobs.writeSmall(manifest.bytes);
+    if (manifest) await this.#blobs.writeSmall(manifest.bytes, signal);
     return manifest;
   }
 }

@@ -26,7 +26,9 @@ type LayersInput = Extract<PlanInput, { kind: "image-layers" }>;
  * Gives a fetchInput per plan. An image is read once for all its files that the plan names, because a layer can only
  * be unpacked from its beginning; builds that need the same at the same time share the work.
  */
-export function createInputFetcher(options: InputFetcherOptions): (plan: BuildPlan) => FetchInput {
+export function createInputFetcher(
+  options: InputFetcherOptions,
+): (plan: Pick<BuildPlan, "inputs">) => FetchInput {
   const flights = new SingleFlight<void>();
   return (plan) => async (planned, signal) => {
     const input = forThisMachine(planned);

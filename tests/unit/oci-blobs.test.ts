@@ -7,9 +7,9 @@ import { BlobCache } from "../../lib/oci/blob-cache.ts";
 import { evictBlobs, markUsed } from "../../lib/oci/blob-eviction.ts";
 import { SingleFlight } from "../../lib/oci/single-flight.ts";
 import type { Descriptor } from "../../lib/oci/types.ts";
-import { sha256 } from "../fixtures/fake-image.ts";
+import { makeLayer, sha256 } from "../fixtures/fake-image.ts";
 import { FakeRegistry } from "../fixtures/fake-registry.ts";
-import { failure, openSource, removeScratch, scratchFolder } from "../fixtures/source-images.ts";
+import { failure, memoryLevel, openSource, removeScratch, scratchFolder } from "../fixtures/source-images.ts";
 
 const REPOSITORY = "siderolabs/imager";
 let fake: FakeRegistry;
@@ -203,18 +203,8 @@ describe("the folder", () => {
   test("is filled from the shared store first, which is told about new blobs and never trusted", async () => {
     const bytes = randomBytes(1000);
     const descriptor = pushBlob(bytes);
-    const shared = new Map<string, Buffer>();
+    const { shared, secondLevel } = memoryLevel();
     const warnings: string[] = [];
-    const secondLevel: SecondLevel = {
-      async fetch(hex, path) {
-        const found = shared.get(hex);
-        if (found) await writeFile(path, found);
-        return found !== undefined;
-      },
-      async keep(hex, path) {
-        shared.set(hex, await readFile(path));
-      },
-    };
     const options = { secondLevel, onWarning: (message: string) => warnings.push(message) };
     await (await openSource(fake.url, options)).images.blob(REPOSITORY, descriptor);
     expect([...shared.keys()]).toEqual([descriptor.digest.slice(7)]);
@@ -234,6 +224,28 @@ describe("the folder", () => {
       "the shared blob store cannot be read",
       "the shared blob store cannot be written",
     ]);
+  });
+});
+
+describe("manifests", () => {
+  test("are shared by machines through the store, which is never trusted and never asked for much", async () => {
+    const layer = await makeLayer([{ name: "x", content: "kernel" }]);
+    const image = fake.push(REPOSITORY, "v1.0.0", { layers: [layer], arches: ["amd64"] });
+    const { shared, secondLevel, limits } = memoryLevel();
+    const readOnAnotherMachine = async () => {
+      const { images } = await openSource(fake.url, { secondLevel });
+      return (await images.platformManifest(REPOSITORY, image.digest, "amd64")).manifest.layers;
+    };
+    await readOnAnotherMachine();
+    const hexes = image.manifests.map(({ digest }) => digest.slice(7));
+    expect([...shared.keys()].sort()).toEqual(hexes.sort());
+    fake.switches.down = true;
+    expect(await readOnAnotherMachine()).toEqual(image.layers);
+    expect(limits).toEqual(new Set([8 * 1024 * 1024]));
+    shared.set(image.digest.slice(7), Buffer.from('{"schemaVersion":2}'));
+    expect((await failure(readOnAnotherMachine())).code).toBe("upstream_unavailable");
+    fake.switches.down = false;
+    expect(await readOnAnotherMachine()).toEqual(image.layers);
   });
 });
 
