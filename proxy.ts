@@ -3,7 +3,8 @@ import { type NextRequest, NextResponse } from "next/server";
 import { LANGUAGE_COOKIE, LANGUAGE_HEADER, ONE_YEAR_SECONDS, PATH_HEADER } from "./app/request-names.ts";
 import { LANGUAGES } from "./components/words/translator.ts";
 
-export const config = { matcher: ["/((?!_next/|icon\\.svg|favicon\\.ico).*)"] };
+/** Next keeps the whole body of what it shows to the proxy, and cuts it at 10 MiB: uploads go past it. */
+export const config = { matcher: ["/((?!_next/|extensions/upload/|icon\\.svg|favicon\\.ico).*)"] };
 
 export function proxy(request: NextRequest): NextResponse {
   const url = new URL(request.url);
