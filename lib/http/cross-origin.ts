@@ -1,5 +1,6 @@
 /** What pages of other sites may do here: read the public routes (CORS), and change nothing. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isIP } from "node:net";
 
 const EXPOSED = "Content-Disposition, Content-Length, Content-Type";
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -40,15 +41,22 @@ export function forbidReading(res: ServerResponse): void {
   res.removeHeader("Access-Control-Expose-Headers");
 }
 
+/** Names that no other site can let point here: DNS has no part in them. */
+const isFixedName = (hostname: string): boolean =>
+  hostname === "localhost" || isIP(hostname.replace(/^\[|\]$/g, "")) !== 0;
+
 /**
  * True for a request that changes something and comes from a page of another site. Programs send no Origin; browsers send
- * it with every post, over plain HTTP too (Fetch standard §3.2), unlike Sec-Fetch-Site. `publicHost` is that of EXTERNAL_URL,
- * for proxies that send another Host. Posting a schematic is open: it is content-addressed and starts no work.
+ * it with every post, over plain HTTP too (Fetch standard §3.2), unlike Sec-Fetch-Site. `publicHost` is that of EXTERNAL_URL.
+ * That Origin and Host name the same host says nothing where a stranger's name may have been made to point at us (DNS
+ * rebinding), so this counts for addresses and localhost only. Posting a schematic is open: it is content-addressed and
+ * starts no work.
  */
 export function isForeignPost(req: IncomingMessage, path: string, publicHost: string): boolean {
   const { origin, host } = req.headers;
   if (origin === undefined || READING.has(req.method ?? "") || path === "/schematics") return false;
   if (!URL.canParse(origin)) return true;
-  const from = new URL(origin).host;
-  return from !== host?.toLowerCase() && from !== publicHost;
+  const from = new URL(origin);
+  if (from.host === publicHost) return false;
+  return from.host !== host?.toLowerCase() || !isFixedName(from.hostname);
 }

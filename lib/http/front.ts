@@ -115,7 +115,7 @@ async function route(req: IncomingMessage, res: ServerResponse, options: FrontOp
 
 const foreign = () =>
   new AppError("forbidden", "This request was sent by a page of another site", {
-    hint: "Send it from a page of this factory or with a program; behind a proxy, set EXTERNAL_URL to the address people use",
+    hint: "Send it with a program or from a page of this factory; pages opened under a name need EXTERNAL_URL to be that name",
     retryable: false,
   });
 

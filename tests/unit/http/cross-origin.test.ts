@@ -81,7 +81,17 @@ test.each([
   ["another site", evil, 403],
   ["a page without an origin", { ...evil, Origin: "null" }, 403],
   ["the same host on another port", { ...evil, Origin: "http://factory.lan:8080" }, 403],
-  ["our own page", { ...evil, Origin: "http://factory.lan" }, 204],
+  ["a name that anybody may let point here", { ...evil, Origin: "http://factory.lan" }, 403],
+  ["our own page by address", { Host: "192.168.1.9:3000", Origin: "http://192.168.1.9:3000" }, 204],
+  ["our own page by its IPv6 address", { Host: "[fd00::9]:3000", Origin: "http://[fd00::9]:3000" }, 204],
+  ["another address", { Host: "192.168.1.9:3000", Origin: "http://192.168.1.8:3000" }, 403],
+  ["our own page on this machine", { Host: "localhost:3000", Origin: "http://localhost:3000" }, 204],
+  ["another page of this machine", { Host: "localhost:3000", Origin: "http://localhost:8080" }, 403],
+  [
+    "our own page under its name",
+    { Host: "factory.example:8443", Origin: "http://factory.example:8443" },
+    204,
+  ],
   ["our own page behind a proxy", { ...evil, Origin: "https://factory.example:8443" }, 204],
   ["a program", { Host: "factory.lan" }, 204],
 ])("a post from %s", async (_, headers, status) => {
