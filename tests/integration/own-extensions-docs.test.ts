@@ -37,7 +37,8 @@ interface Ended {
 
 /** Not awaited synchronously: the server of this process has to answer meanwhile. */
 function shell(commands: string, cwd: string): Promise<Ended> {
-  const env = { PATH: `${join(root, "bin")}:${process.env.PATH}`, HOME: root, VERSION: "v1.13.2" };
+  const path = `${join(root, "bin")}:${process.env.PATH}`;
+  const env = { ...process.env, PATH: path, HOME: root, VERSION: "v1.13.2" };
   return new Promise((settle) => {
     execFile("bash", ["-euo", "pipefail", "-c", commands], { cwd, env }, (error, out, err) =>
       settle({ status: error === null ? 0 : Number(error.code ?? 1), out, err }),

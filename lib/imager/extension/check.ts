@@ -20,8 +20,8 @@ export async function checkExtension(tree: ExtensionTree, options: CheckOptions)
   if (!hasRootfs)
     return { ...report, findings: findings.all(), files: 0, sizeBytes: 0, services: [], kernels: [] };
   const map = await FileMap.of(join(tree.dir, "rootfs"), signal);
-  checkFiles(map, rules, findings);
   const services = await checkServices(map, findings);
+  checkFiles(map, { rules, services }, findings);
   const programs = await readPrograms(map, signal);
   await checkPrograms(map, programs, { arch, services }, findings);
   const kernels = await checkModules(map, programs, { release, rules }, findings);

@@ -1,8 +1,10 @@
 /** Checks of single files: where they lie, who may write them, where their links lead. */
+import { dirname, normalize } from "node:path/posix";
 import type { Quirks } from "../../domain/quirks.ts";
 import type { FileMap, MappedFile } from "./file-map.ts";
 import type { Findings } from "./findings.ts";
-import { CONTAINERS, scopeOf } from "./scope.ts";
+import { CONTAINERS, onMachine, scopeOf } from "./scope.ts";
+import type { DefinedService } from "./service.ts";
 
 /** Where files of extensions may lie (docs/own-extensions.md, Where files may lie). */
 const ALLOWED = [
@@ -16,9 +18,15 @@ const ALLOWED = [
 const OLD_PLACES = ["lib/firmware", "lib/modules"];
 const SIZE_WARNING_BYTES = 500 * 1024 ** 2;
 const MIB = 1024 ** 2;
+/** File systems that are there as soon as something runs. */
+const RUNNING = /^\/(dev|proc|run|sys|var\/run)(\/|$)/;
 
 /** Checks each file on its own, and all together for their size. */
-export function checkFiles(map: FileMap, rules: Quirks | null, findings: Findings): void {
+export function checkFiles(
+  map: FileMap,
+  { rules, services }: { rules: Quirks | null; services: readonly DefinedService[] },
+  findings: Findings,
+): void {
   const entries = map.all();
   if (!entries.some(({ kind }) => kind !== "folder"))
     findings.error("rootfs-empty", "rootfs holds no file", {
@@ -29,7 +37,7 @@ export function checkFiles(map: FileMap, rules: Quirks | null, findings: Finding
     checkKind(entry, findings);
     checkPlace(entry, rules, findings);
     checkMode(entry, findings);
-    if (entry.linkTo !== undefined) checkLink(map, entry, entry.linkTo, findings);
+    if (entry.linkTo !== undefined) checkLink(map, entry, entry.linkTo, services, findings);
   }
   const sizeBytes = entries.reduce((sum, entry) => sum + entry.sizeBytes, 0);
   if (sizeBytes > SIZE_WARNING_BYTES)
@@ -73,10 +81,13 @@ function checkMode({ path, kind, mode }: MappedFile, findings: Findings): void {
       hint: `chmod o-w rootfs/${path}`,
     });
   else if ((mode & 0o002) !== 0)
-    findings.warning("world-writable-folder", `Everyone may put files into ${path} (mode ${shown})`, {
-      path,
-      hint: "Mount a tmpfs there in the service definition instead.",
-    });
+    // The /tmp of a container lies on a read-only file system.
+    findings.add(
+      path.startsWith(`${CONTAINERS}/`) ? "hint" : "warning",
+      "world-writable-folder",
+      `Everyone may put files into ${path} (mode ${shown})`,
+      { path, hint: "Mount a tmpfs there in the service definition if the service needs it." },
+    );
   if (kind === "file" && (mode & 0o6000) !== 0)
     findings.warning("setuid", `${path} runs with the rights of its owner or group (mode ${shown})`, {
       path,
@@ -84,7 +95,13 @@ function checkMode({ path, kind, mode }: MappedFile, findings: Findings): void {
     });
 }
 
-function checkLink(map: FileMap, entry: MappedFile, linkTo: string, findings: Findings): void {
+function checkLink(
+  map: FileMap,
+  entry: MappedFile,
+  linkTo: string,
+  services: readonly DefinedService[],
+  findings: Findings,
+): void {
   const { path } = entry;
   if (climbs(path, linkTo)) {
     findings.error("link-climbs-out", `The link ${path} leads out of the extension: ${linkTo}`, {
@@ -94,9 +111,13 @@ function checkLink(map: FileMap, entry: MappedFile, linkTo: string, findings: Fi
     return;
   }
   const scope = scopeOf(path);
-  if (map.resolve(scope, path.slice(scope === "" ? 0 : scope.length + 1)) !== null) return;
+  const inside = path.slice(scope === "" ? 0 : scope.length + 1);
+  if (map.resolve(scope, inside) !== null) return;
+  const target = linkTo.startsWith("/") ? normalize(linkTo) : normalize(`/${dirname(inside)}/${linkTo}`);
+  const mounts = services.find((service) => service.scope === scope)?.mounts ?? [];
+  if (RUNNING.test(target) || onMachine(mounts, target) !== null) return;
   // Outside a container the rest of the system is there too.
-  if (scope === "" && linkTo.startsWith("/") && !linkTo.startsWith("/usr/local/")) return;
+  if (scope === "" && !target.startsWith("/usr/local/")) return;
   findings.warning("link-dangling", `The link ${path} leads to ${linkTo}, which is not there`, {
     path,
     hint:

@@ -83,10 +83,15 @@ function checkFields(metadata: ExtensionMetadata, findings: Findings): void {
   if (name.trim() === "")
     findings.error("manifest-name", missing("metadata.name", "nobody could tell what this is"), { path });
   else if (!NAME.test(name) || name.length > 63)
-    findings.error("manifest-name", `metadata.name is ${JSON.stringify(name)}, which is no name`, {
-      path,
-      hint: "Use lower-case letters and digits, with single dots, dashes or underscores between them.",
-    });
+    // The name in schematics is chosen when the extension is sent; this one is only shown.
+    findings.warning(
+      "manifest-name-signs",
+      `metadata.name is ${JSON.stringify(name)}, which tools may not read`,
+      {
+        path,
+        hint: "Use lower-case letters and digits, with single dots, dashes or underscores between them.",
+      },
+    );
   if (version.trim() === "")
     findings.error("manifest-field", missing("metadata.version", "versions could not be told apart"), {
       path,

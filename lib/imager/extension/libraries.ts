@@ -3,7 +3,7 @@ import { dirname } from "node:path/posix";
 import type { Arch } from "../../domain/asset.ts";
 import type { FileMap, MappedFile } from "./file-map.ts";
 import type { Program } from "./program.ts";
-import { scopeOf } from "./scope.ts";
+import { onMachine, resolveSeen, type Seen, scopeOf } from "./scope.ts";
 import type { DefinedService } from "./service.ts";
 
 /** Something that a program cannot run without. */
@@ -19,6 +19,7 @@ export interface Need {
 
 const FOLDERS = ["/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib"];
 const TRIPLETS = { amd64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" } as const;
+const MUSL_NAMES = { amd64: "x86_64", arm64: "aarch64" } as const;
 const COMMANDS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 /** Names that the loader of musl answers itself. */
 const MUSL_OWN = /^lib(c|pthread|rt|m|dl|util|xnet)\.(so$|musl-)/;
@@ -28,8 +29,8 @@ const MOST_CONF_BYTES = 64 * 1024;
 interface Root {
   scope: string;
   folders: string[];
-  /** Where the machine's own folders are seen in it. */
-  mounted: string[];
+  /** What of the machine is seen in it. */
+  mounts: readonly Seen[];
   /** Its loader is that of musl. */
   musl: boolean;
   /** Paths of libraries by name. */
@@ -70,11 +71,12 @@ async function readRoot(
   arch: Arch,
   service: DefinedService | undefined,
 ): Promise<Root> {
-  const own = ["/etc/ld.so.conf", `/etc/ld-musl-${arch === "amd64" ? "x86_64" : "aarch64"}.path`];
+  const own = ["/etc/ld.so.conf", `/etc/ld-musl-${MUSL_NAMES[arch]}.path`];
   const drop = map.all().flatMap(({ path }) => {
     const inside = scope === "" ? path : path.startsWith(`${scope}/`) ? path.slice(scope.length + 1) : "";
     return /^etc\/ld\.so\.conf\.d\/[^/]+\.conf$/.test(inside) ? [`/${inside}`] : [];
   });
+  const mounts = service?.mounts ?? [];
   const configured: string[] = [];
   for (const path of [...own, ...drop]) {
     const entry = map.resolve(scope, path);
@@ -89,8 +91,8 @@ async function readRoot(
     folders: [...variable.slice("LD_LIBRARY_PATH=".length).split(":"), ...configured, ...wide].filter((one) =>
       one.startsWith("/"),
     ),
-    mounted: service?.mounts.map(({ destination }) => destination.replace(/\/+$/, "")) ?? [],
-    musl: map.all().some(({ path }) => path.startsWith(`${scope === "" ? "" : `${scope}/`}lib/ld-musl-`)),
+    mounts,
+    musl: resolveSeen(map, scope, mounts, `/lib/ld-musl-${MUSL_NAMES[arch]}.so.1`) !== null,
     libraries: new Map(),
   };
 }
@@ -109,25 +111,27 @@ function scriptNeeds(map: FileMap, root: Root, [command = "", argument]: string[
   const first = at(map, root, "script-interpreter", command);
   const isEnv = /\/env$/.test(command) && argument !== undefined && !argument.startsWith("-");
   if (first.found === null || !isEnv) return [first];
-  const found = COMMANDS.map((folder) => map.resolve(root.scope, `${folder}/${argument}`)).find(
-    (entry) => entry !== null,
-  );
+  const paths = COMMANDS.map((folder) => `${folder}/${argument}`);
+  const found = paths.map((path) => lookUp(map, root, path)).find((entry) => entry !== null);
   const second: Need = {
     ...{ what: "script-interpreter", name: argument, found: found ?? null, elsewhere: null },
-    onMachine: root.scope === "",
+    onMachine: paths.some((path) => mayBeOnMachine(root, path)),
   };
   return [first, second];
 }
 
 /** What has its absolute path in the program. */
 function at(map: FileMap, root: Root, what: Need["what"], path: string): Need {
-  const found = map.resolve(root.scope, path);
+  const found = lookUp(map, root, path);
   const file = found?.kind === "file" ? found : null;
-  return { what, name: path, found: file, elsewhere: null, onMachine: comesFromMachine(root, path) };
+  return { what, name: path, found: file, elsewhere: null, onMachine: mayBeOnMachine(root, path) };
 }
 
-const comesFromMachine = ({ scope, mounted }: Root, path: string): boolean =>
-  scope === "" || mounted.some((destination) => path === destination || path.startsWith(`${destination}/`));
+const mayBeOnMachine = ({ scope, mounts }: Root, path: string): boolean =>
+  scope === "" || onMachine(mounts, path) !== null;
+
+const lookUp = (map: FileMap, { scope, mounts }: Root, path: string): MappedFile | null =>
+  resolveSeen(map, scope, mounts, path);
 
 function library(map: FileMap, root: Root, { entry, elf }: Program, name: string): Need {
   const { scope, folders, libraries } = root;
@@ -136,13 +140,13 @@ function library(map: FileMap, root: Root, { entry, elf }: Program, name: string
   const runPaths = (elf?.runPaths ?? []).map((path) => path.replace(/\$(ORIGIN|\{ORIGIN\})/g, own));
   const places = [...runPaths, ...folders];
   const found = places
-    .map((folder) => map.resolve(scope, `${folder}/${name}`))
+    .map((folder) => lookUp(map, root, `${folder}/${name}`))
     .find((candidate) => candidate?.kind === "file");
   const other = libraries.get(name) ?? null;
   // A library is often loaded by a program that knows the folder.
   const loaded = found === undefined && elf?.interpreter === null && other !== null ? map.at(other) : null;
   return {
     ...{ what: "library", name, found: found ?? loaded, elsewhere: other },
-    onMachine: scope === "" || places.some((folder) => comesFromMachine(root, folder)),
+    onMachine: scope === "" || places.some((folder) => mayBeOnMachine(root, folder)),
   };
 }

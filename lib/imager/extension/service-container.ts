@@ -1,6 +1,7 @@
 /** Checks of the container of a service: entry point, environment, mounts (OCI runtime-spec, Mounts) and security. */
 import type { FileMap, MappedFile } from "./file-map.ts";
 import type { Findings } from "./findings.ts";
+import { onMachine, resolveSeen, type Seen } from "./scope.ts";
 import { checkMounts } from "./service-mounts.ts";
 import { isRecord, isTexts, textOf, unknownKeys } from "./service-values.ts";
 import type { ExtensionService } from "./types.ts";
@@ -46,16 +47,22 @@ export function checkContainer(map: FileMap, place: Place, value: unknown, findi
       hint: "Put numbers and true or false into quotes.",
     });
   checkSecurity(value.security, path, findings);
+  const mounts = checkMounts(value.mounts, path, findings);
   return {
     environment: checkEnvironment(value.environment, path, findings),
     environmentFile: checkEnvironmentFile(value.environmentFile, path, findings),
-    mounts: checkMounts(value.mounts, path, findings),
-    entrypoint: checkEntrypoint(map, place, value.entrypoint, findings),
+    mounts,
+    entrypoint: checkEntrypoint(map, { ...place, mounts }, value.entrypoint, findings),
   };
 }
 
-function checkEntrypoint(map: FileMap, place: Place, value: unknown, findings: Findings): MappedFile | null {
-  const { path, name, scope } = place;
+function checkEntrypoint(
+  map: FileMap,
+  place: Place & { mounts: readonly Seen[] },
+  value: unknown,
+  findings: Findings,
+): MappedFile | null {
+  const { path, name, scope, mounts } = place;
   const entrypoint = textOf(value) ?? "";
   if (entrypoint === "") {
     findings.error("service-entrypoint", `The service ${name} does not say what it starts`, {
@@ -68,8 +75,16 @@ function checkEntrypoint(map: FileMap, place: Place, value: unknown, findings: F
   const candidates = entrypoint.includes("/")
     ? [entrypoint]
     : [entrypoint, ...PATH.map((folder) => `${folder}/${entrypoint}`)];
-  const found = candidates.map((one) => map.resolve(scope, one)).find((one) => one !== null) ?? null;
-  if (found === null) {
+  const found = candidates.map((one) => resolveSeen(map, scope, mounts, one)).find((one) => one !== null);
+  if (found === undefined && candidates.some((one) => onMachine(mounts, one) !== null)) {
+    findings.warning(
+      "service-entrypoint-mounted",
+      `The service ${name} starts ${entrypoint}, which it would see through a mount`,
+      { path, hint: "The extension does not bring it: the machine, or another extension, has to." },
+    );
+    return null;
+  }
+  if (found === undefined) {
     findings.error(
       "service-entrypoint-missing",
       `The service ${name} starts ${entrypoint}, which is not there`,

@@ -89,6 +89,35 @@ describe("an extension without fault", () => {
     ]);
   });
 
+  it("may start and load what it brings for the machine, seen through mounts", async () => {
+    const tree = await goodTree();
+    tree.edit(
+      `rootfs/${CHAOS_SERVICE}`,
+      "- source: /sys\n      destination: /host/sys",
+      "- source: /usr/local\n      destination: /own",
+    );
+    tree.edit(`rootfs/${CHAOS_SERVICE}`, "./chaos-daemon", "/own/bin/daemon");
+    tree.put("rootfs/usr/local/bin/daemon", staticProgram("amd64", "x"), 0o755);
+    tree.put(`${ROOT}/lib64/ld.so`, dynamicElf({}), 0o755);
+    tree.put("rootfs/usr/local/lib/own.so", dynamicElf({}));
+    const shape = { interpreter: "/lib64/ld.so", needed: ["own.so"], runPath: "/own/lib" };
+    tree.put(`rootfs/${CHAOS_PROGRAM}`, dynamicElf(shape), 0o755);
+    tree.link(`${ROOT}/etc/config`, "/own/etc/config");
+    expect((await check(tree)).findings).toEqual([]);
+  });
+
+  it("may be the root of a distribution, with links into what runs", async () => {
+    const tree = await goodTree();
+    tree.put(`${ROOT}/usr/lib/ld-musl-x86_64.so.1`, dynamicElf({}), 0o755);
+    tree.link(`${ROOT}/lib`, "usr/lib");
+    tree.link(`${ROOT}/etc/mtab`, "../proc/mounts");
+    tree.link(`${ROOT}/var/run`, "/run");
+    tree.link(`${ROOT}/dev/stdout`, "/proc/self/fd/1");
+    const shape = { interpreter: "/lib/ld-musl-x86_64.so.1", needed: ["libc.so"] };
+    tree.put(`rootfs/${CHAOS_PROGRAM}`, dynamicElf(shape), 0o755);
+    expect((await check(tree)).findings).toEqual([]);
+  });
+
   it("may start a script with the interpreter it brings", async () => {
     const tree = await goodTree();
     for (const path of ["usr/bin/env", "usr/bin/python3"])
