@@ -3,11 +3,10 @@ import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BROKEN_FILES } from "../fixtures/broken-extensions.ts";
 import { BROKEN_SERVICES } from "../fixtures/broken-services.ts";
@@ -15,19 +14,33 @@ import { writeChaosExtension } from "../fixtures/chaos-extension.ts";
 import { commandBlocks } from "../fixtures/document-commands.ts";
 
 const PAGES = ["docs/own-extensions.md", "docs/own-extensions.fr.md"];
-const MAIN = resolve("cli/main.ts");
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
+/** The command is bundled as for use, once, inside the project: it finds its packages from there. */
+const BUNDLES = resolve("node_modules/.cache");
 
 let root: string;
+let bundle: string;
 
-beforeAll(() => {
+beforeAll(async () => {
+  mkdirSync(BUNDLES, { recursive: true });
+  bundle = mkdtempSync(join(BUNDLES, "casthouse-command-"));
+  const outfile = join(bundle, "cli.mjs");
+  const shape = {
+    bundle: true,
+    packages: "external",
+    platform: "node",
+    target: "node20",
+    format: "esm",
+  } as const;
+  await build({ entryPoints: ["cli/main.ts"], outfile, ...shape, logLevel: "warning" });
   root = mkdtempSync(join(tmpdir(), "casthouse-own-docs-"));
   mkdirSync(join(root, "bin"));
-  const wrapper = `#!/bin/sh\nexec '${process.execPath}' --import '${TSX}' '${MAIN}' "$@"\n`;
+  const wrapper = `#!/bin/sh\nexec '${process.execPath}' '${outfile}' "$@"\n`;
   writeFileSync(join(root, "bin/casthouse"), wrapper);
   chmodSync(join(root, "bin/casthouse"), 0o755);
 });
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+afterAll(() => {
+  for (const dir of [root, bundle]) rmSync(dir, { recursive: true, force: true });
+});
 
 interface Ended {
   status: number;
