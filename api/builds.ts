@@ -1,6 +1,7 @@
 /** /api/v1/builds: see builds, start one, follow it live, cancel it. */
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { createRoute, z } from "@hono/zod-openapi";
+import { buildFilePath } from "../lib/domain/build-record.ts";
 import { AppError } from "../lib/errors/app-error.ts";
 import { sendEvents } from "../lib/http/event-stream.ts";
 import { buildMissing } from "../lib/services/build-errors.ts";
@@ -23,6 +24,7 @@ const buildSchema = z
     schematicHidden: z.boolean(),
     version: z.string(),
     path: z.string(),
+    lockId: z.string().nullable(),
   })
   .loose()
   .openapi("Build");
@@ -116,9 +118,7 @@ export const buildJson = ({ asset, ...build }: BuildView) => ({
   links: {
     self: `/api/v1/builds/${build.id}`,
     events: `/api/v1/builds/${build.id}/events`,
-    ...(build.schematicHidden
-      ? {}
-      : { download: `/image/${build.schematicId}/${build.version}/${build.path}` }),
+    ...(build.schematicHidden ? {} : { download: buildFilePath(build) }),
   },
 });
 

@@ -20,6 +20,7 @@ export interface NewBuild {
   schematicId: string;
   version: string;
   path: string;
+  lockId?: string | null;
   plan: unknown;
   steps: number;
   detached: boolean;
@@ -254,7 +255,8 @@ async function succeedRow(
 }
 
 /** Every column under the name that Prisma gives it. */
-const ALL_COLUMNS = Prisma.sql`id, asset_key AS "assetKey", schematic_id AS "schematicId", version, path, plan, state,
+const ALL_COLUMNS = Prisma.sql`id, asset_key AS "assetKey", schematic_id AS "schematicId", version, path,
+  lock_id AS "lockId", plan, state,
   phase, step, steps, percent, note, error, timings, attempts, failures, detached, request_id AS "requestId", worker,
   heartbeat_at AS "heartbeatAt", queued_at AS "queuedAt", started_at AS "startedAt", finished_at AS "finishedAt"`;
 

@@ -6,6 +6,14 @@ const BUILD_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 /** True for a text that can be the ID of a build: a UUID (RFC 9562 §4) in lower case, as Postgres takes it. */
 export const isBuildId = (text: string): boolean => BUILD_ID.test(text);
 
+/** Path of the file that a build made: under its lock where it has one, since tags may mean something else by now. */
+export function buildFilePath(
+  build: Pick<BuildRecord, "schematicId" | "version" | "path" | "lockId">,
+): string {
+  const { schematicId, version, path, lockId } = build;
+  return lockId === null ? `/image/${schematicId}/${version}/${path}` : `/api/v1/locks/${lockId}/${path}`;
+}
+
 export interface BuildError {
   code: string;
   message: string;
@@ -29,6 +37,8 @@ export interface BuildRecord {
   schematicId: string;
   version: string;
   path: string;
+  /** The lock it was started from, null for what the tags of that time gave. */
+  lockId: string | null;
   state: BuildState;
   phase: string | null;
   step: number;

@@ -84,9 +84,10 @@ async function readyBuild(
 }
 
 function newRow(asset: ResolvedAsset, { requestId, detached }: StartOptions, nowMs: number) {
-  const { assetKey, schematicId, version, path, plan } = asset;
+  const { assetKey, schematicId, version, path, plan, lockId = null } = asset;
   const id = newBuildId(nowMs);
-  return { id, assetKey, schematicId, version, path, steps: plan.steps.length, detached, requestId };
+  const steps = plan.steps.length;
+  return { id, assetKey, schematicId, version, path, lockId, steps, detached, requestId };
 }
 
 /** Somebody else was faster by a moment; when that build is over already, its row is the newest finished one. */

@@ -12,6 +12,7 @@ export function toBuildView(build: BuildRecord, asset: ReadyAsset | null, waiter
     schematicHidden: false,
     version: build.version,
     path: build.path,
+    lockId: build.lockId,
     state: build.state,
     phase: findPhase(build.phase),
     step: build.step,

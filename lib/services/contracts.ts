@@ -76,6 +76,8 @@ export interface ResolvedAsset {
   /** For those who run it: it may hold a machine configuration. What is shown is AssetService.describe(). */
   plan: BuildPlan;
   assetKey: string;
+  /** The lock that names the inputs, where one does. */
+  lockId?: string;
 }
 
 export interface ReadyAsset {
@@ -101,6 +103,8 @@ export interface BuildView {
   schematicHidden: boolean;
   version: string;
   path: string;
+  /** The lock it was started from. Null without, and where the schematic is hidden, which the lock would name. */
+  lockId: string | null;
   state: BuildState;
   phase: Phase | null;
   step: number;

@@ -57,6 +57,7 @@ function hidden(view: BuildView): BuildView {
     ...view,
     schematicId: cutShort(schematicId),
     schematicHidden: true,
+    lockId: null,
     error: error && withoutId(error, schematicId),
     note: note && withoutId(note, schematicId),
   };

@@ -7,6 +7,7 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import { type AssetResolvingOptions, createAssetResolving } from "./asset-resolving.ts";
 import type { LockBuildService } from "./contracts.ts";
 import { archHere } from "./host-arch.ts";
+import { lockId } from "./locks.ts";
 import { blobKey } from "./source-blobs.ts";
 
 export interface LockBuildsOptions {
@@ -31,7 +32,10 @@ export function createLockBuilds(options: LockBuildsOptions): LockBuildService {
       const asset = await resolve({ schematicId: lock.schematic, version: lock.version, path });
       const { plan, profile } = asset;
       const needs = { operations: plan.steps.map(({ op }) => op), secureBoot: profile.secureboot };
-      return { asset, differences: lockDifferences(lock.builder, options.builder, needs) };
+      return {
+        asset: { ...asset, lockId: lockId(lock) },
+        differences: lockDifferences(lock.builder, options.builder, needs),
+      };
     },
     async requireInputs(lock, { plan }, signal) {
       const inputs = new Map<string, Input>();

@@ -80,7 +80,11 @@ describe("a lock", () => {
     const started = await get(`/api/v1/locks/${id}/${LATER}?async=1`);
     expect(started.status).toBe(202);
     const { location } = await started.json();
-    expect((await json(location)).assetKey).toBe(keyOfLater);
+    // Under /image/ the same name means what the tag gives today.
+    expect(await json(location)).toMatchObject({
+      ...{ assetKey: keyOfLater, lockId: id },
+      links: { download: `/api/v1/locks/${id}/${LATER}` },
+    });
     const file = await get(`/api/v1/locks/${id}/${LATER}`);
     expect(file.status).toBe(200);
     expect((await json(location)).asset.sha256).toBe(sha256(await bytesOf(file)));

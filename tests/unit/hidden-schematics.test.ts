@@ -5,11 +5,13 @@ import { hideSchematics } from "../../lib/services/hidden-schematics.ts";
 
 const SECRET = "a1b2c3".padEnd(64, "0");
 const OPEN = "d".repeat(64);
+/** Whoever asks for a lock reads the ID of its schematic in it. */
+const LOCK = "e".repeat(64);
 
 function view(schematicId: string): BuildView {
   const error = { code: "not_found", message: `/image/${schematicId}/v1.13.2/kernel-amd64 is gone` };
   return {
-    ...{ id: schematicId.slice(0, 4), assetKey: "k", schematicId, schematicHidden: false },
+    ...{ id: schematicId.slice(0, 4), assetKey: "k", schematicId, schematicHidden: false, lockId: LOCK },
     ...{ version: "v1.13.2", path: "kernel-amd64", state: "failed", phase: null, step: 0, of: 1, percent: 0 },
     ...{ note: null, error, attempts: 1, forecast: null, waiters: 0, queuedAt: new Date(0), startedAt: null },
     ...{ finishedAt: null, asset: null, timings: [] },
@@ -46,7 +48,7 @@ async function eventsOf(builds: BuildService, knowing?: string): Promise<string>
 test("lists show no ID that opens a configuration", async () => {
   const listed = await hiding().list({ limit: 10 });
   expect(JSON.stringify(listed)).not.toContain(SECRET);
-  expect(listed[0]).toMatchObject({ schematicId: "a1b2c3…", schematicHidden: true });
+  expect(listed[0]).toMatchObject({ schematicId: "a1b2c3…", schematicHidden: true, lockId: null });
   expect(listed[0]?.error?.message).toBe("/image/a1b2c3…/v1.13.2/kernel-amd64 is gone");
   expect(listed[1]).toEqual(views[1]);
 });

@@ -8,7 +8,7 @@ import { toSnapshot } from "../../../components/build/snapshot.ts";
 import { Badge } from "../../../components/ui/badge.tsx";
 import { IdMark } from "../../../components/ui/id-mark.tsx";
 import { parseAssetPath } from "../../../lib/domain/asset-path.ts";
-import { isBuildId } from "../../../lib/domain/build-record.ts";
+import { buildFilePath, isBuildId } from "../../../lib/domain/build-record.ts";
 import { isRunning } from "../../../lib/domain/build-state.ts";
 import { findPlatform } from "../../../lib/domain/platforms.ts";
 import { isAppError } from "../../../lib/errors/is-app-error.ts";
@@ -73,7 +73,9 @@ export default async function BuildPage(props: Props) {
   const { steps, sample } = await findPlan(services, build);
   const { query, pxe } = targetOf(build.path);
   query.set("version", build.version);
-  const folder = `${build.schematicId}/${build.version}`;
+  const shown = !build.schematicHidden;
+  // A script starts what today's tags give, whatever a lock says.
+  const script = build.lockId === null ? pxe : null;
   return (
     <div className="max-w-4xl space-y-6">
       {isRunning(build.state) && (
@@ -101,8 +103,10 @@ export default async function BuildPage(props: Props) {
       <BuildLive
         start={toSnapshot(build)}
         planned={steps}
-        url={build.schematicHidden ? null : `${publicUrl}/image/${folder}/${build.path}`}
-        pxeUrl={pxe === null || build.schematicHidden ? null : `${pxeUrl}/pxe/${folder}/${pxe}`}
+        url={shown ? publicUrl + buildFilePath(build) : null}
+        pxeUrl={
+          shown && script !== null ? `${pxeUrl}/pxe/${build.schematicId}/${build.version}/${script}` : null
+        }
       />
     </div>
   );

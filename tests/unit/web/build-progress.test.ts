@@ -18,6 +18,7 @@ const build = (change: Partial<BuildSnapshot> = {}): BuildSnapshot => ({
     schematicHidden: false,
     version: "v1.13.2",
     path: "metal-amd64.iso",
+    lockId: null,
   },
   ...{ state: "queued", phase: null, step: 0, of: 3, percent: 0, note: null, error: null, attempts: 0 },
   ...{
