@@ -124,6 +124,7 @@ const check = createRoute({
   method: "get",
   path: "/api/v1/extensions/pins/{id}/check",
   summary: "Check an image against a release",
+  description: changing,
   request: { params: id, query: z.object({ talos: z.string().max(60) }) },
   responses: {
     200: { description: "One report for each platform", content: any },
@@ -205,7 +206,7 @@ export function sourceRoutes(): Api {
   answer(app, retire, async (c) => json(c, await allowed(c).retire(c.req.valid("param").id)));
   answer(app, check, async (c) => {
     const { talos } = c.req.valid("query");
-    return json(c, { reports: await own(c).check(c.req.valid("param").id, talos, signal(c)) });
+    return json(c, { reports: await allowed(c).check(c.req.valid("param").id, talos, signal(c)) });
   });
   answer(app, upload, async (c) => {
     const service = allowed(c);

@@ -28,13 +28,21 @@ export interface OwnSourceRepository {
   /** Newest first; all that were ever made. */
   pins(filter?: { sourceId?: string; state?: PinState }): Promise<OwnPin[]>;
   findPin(id: string): Promise<OwnPin | null>;
-  /** Adds a pin, or changes the one with its id. An adopted one retires others of its name and range, at once. */
-  savePin(pin: OwnPin): Promise<void>;
+  /**
+   * Adds a pin, or changes the one with its id. An adopted one retires others of its name and range, at once; false when
+   * somebody else adopted another one in the same moment.
+   */
+  savePin(pin: OwnPin): Promise<boolean>;
+  /** Does the work unless another process is at such work; false then. */
+  alone(work: () => Promise<void>): Promise<boolean>;
   /** IDs of schematics that name one of these extensions or overlays, oldest first. */
   schematicsNaming(names: { extensions: string[]; overlays: string[] }, limit: number): Promise<string[]>;
 }
 
 const NAME_TAKEN = "P2002";
+/** Number of the advisory lock of whoever makes sources what a file declares. */
+const DECLARING_LOCK = 7_230_118;
+const MOST_ALONE_MS = 30 * 60_000;
 const UUID = /^[0-9a-f-]{36}$/;
 
 /** The repository over one client. */
@@ -52,15 +60,7 @@ export function createOwnSourceRepository(db: Database): OwnSourceRepository {
       const row = UUID.test(id) ? await db.ownSource.findUnique({ where: { id } }) : null;
       return row === null ? null : toSource(row);
     },
-    async addSource(source) {
-      try {
-        await db.ownSource.create({ data: source });
-        return true;
-      } catch (error) {
-        if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === NAME_TAKEN) return false;
-        throw error;
-      }
-    },
+    addSource: (source) => unlessTaken(() => db.ownSource.create({ data: source })),
     async changeSource({ id, reference, trust, override }) {
       await db.ownSource.updateMany({ where: { id }, data: { reference, trust, override } });
     },
@@ -83,6 +83,16 @@ export function createOwnSourceRepository(db: Database): OwnSourceRepository {
       return row === null ? null : toPin(row);
     },
     savePin: (pin) => savePin(db, pin),
+    alone: (work) =>
+      db.$transaction(
+        async (held) => {
+          const [lock] = await held.$queryRaw<{ got: boolean }[]>`
+            SELECT pg_try_advisory_xact_lock(${DECLARING_LOCK}::bigint) AS got`;
+          if (lock?.got === true) await work();
+          return lock?.got === true;
+        },
+        { timeout: MOST_ALONE_MS },
+      ),
     async schematicsNaming({ extensions, overlays }, limit) {
       const rows = await db.$queryRaw<{ id: string }[]>`
         SELECT id FROM schematic
@@ -94,7 +104,7 @@ export function createOwnSourceRepository(db: Database): OwnSourceRepository {
   };
 }
 
-async function savePin(db: Database, pin: OwnPin): Promise<void> {
+async function savePin(db: Database, pin: OwnPin): Promise<boolean> {
   const { id, subject, name, talos } = pin;
   const report: Prisma.InputJsonValue = JSON.parse(toExactJsonText(pin.report));
   const { origin, author, description, constraint } = pin;
@@ -112,7 +122,20 @@ async function savePin(db: Database, pin: OwnPin): Promise<void> {
           }),
         ]
       : [];
-  await db.$transaction([...replaced, db.ownPin.upsert({ where: { id }, create: data, update: data })]);
+  return unlessTaken(() =>
+    db.$transaction([...replaced, db.ownPin.upsert({ where: { id }, create: data, update: data })]),
+  );
+}
+
+/** False when a unique index did not allow it. */
+async function unlessTaken(work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === NAME_TAKEN) return false;
+    throw error;
+  }
 }
 
 const kindSchema = z.enum(OWN_KINDS);

@@ -23,7 +23,16 @@ const word = z.string().max(63).regex(WORD);
 
 /** key: signed by that key (cosign). digest: this image and no other. off: the registry is trusted. */
 export const trustSchema = z.discriminatedUnion("rule", [
-  z.strictObject({ rule: z.literal("key"), pem: z.string().max(8_192) }),
+  z.strictObject({
+    rule: z.literal("key"),
+    pem: z
+      .string()
+      .max(8_192)
+      .regex(
+        /^-----BEGIN PUBLIC KEY-----\r?\n[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----\s*$/,
+        "a public key in PEM is needed",
+      ),
+  }),
   z.strictObject({ rule: z.literal("digest"), digest: z.string().regex(/^sha256:[0-9a-f]{64}$/) }),
   z.strictObject({ rule: z.literal("off") }),
 ]);
@@ -130,14 +139,16 @@ export function requireOwnName(namespace: string, name: string): string {
   });
 }
 
-/** A version range that people typed, trimmed. invalid_input when it cannot be read; empty stands for all releases. */
-export function requireRange(text: string): string {
+/** True for a version range that can be read; empty stands for all releases. */
+export function isRange(text: string): boolean {
   const range = text.trim();
-  if (
-    range === "" ||
-    (range.length <= 200 && isInVersionRange(range, { major: 1, minor: 0, patch: 0 }) !== null)
-  )
-    return range;
+  if (range === "") return true;
+  return range.length <= 200 && isInVersionRange(range, { major: 1, minor: 0, patch: 0 }) !== null;
+}
+
+/** A version range that people typed, trimmed. invalid_input when it cannot be read. */
+export function requireRange(text: string): string {
+  if (isRange(text)) return text.trim();
   throw invalidInput(`${quoteText(text.slice(0, 200))} is no range of Talos versions`, {
     hint: 'Write ">=1.12.0 <1.14.0", "1.13.x", "=1.13.2", or leave it empty for all.',
   });

@@ -9,6 +9,7 @@ import { AppError, notFound } from "../errors/app-error.ts";
 import { isIndex, parseIndex } from "../oci/manifest.ts";
 import type { Descriptor, ResolvedManifest, SourceImages, SourceMirror } from "../oci/types.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import { OFFERED_REPOSITORIES } from "./own-publishing.ts";
 import { storeBlobs } from "./store-blobs.ts";
 
 /** An image that lies in our registry now. */
@@ -19,9 +20,10 @@ export interface OwnImage {
   sizeBytes: number;
 }
 
-/** `official` for all repositories but those below own/, which lie in our own registry. */
+/** `official` for all repositories but those below own/ and offered/, which lie in our own registry. */
 export function withOwnImages<T extends SourceImages & SourceMirror>(official: T, own: T): T {
-  const of = (repository: string): T => (repository.startsWith(OWN_REPOSITORIES) ? own : official);
+  const of = (repository: string): T =>
+    repository.startsWith(OWN_REPOSITORIES) || repository.startsWith(OFFERED_REPOSITORIES) ? own : official;
   return {
     ...official,
     tags: (repository, ...rest) => of(repository).tags(repository, ...rest),
@@ -43,9 +45,8 @@ export interface ImportRequest {
   images: SourceImages;
   repository: string;
   digest: string;
-  /** Where it goes: "own/<namespace>/<name>". */
+  /** Where it goes; nothing has a tag there. */
   target: string;
-  tag: string;
   maxBytes: number;
   signal: AbortSignal;
 }
@@ -76,7 +77,7 @@ export async function importImage(place: ImportPlace, request: ImportRequest): P
     repository: request.target,
     manifests: [top, ...platforms.map(({ manifest }) => manifest)].map(toRow),
     blobs: blobs.map((blob) => ({ digest: blob.digest, sizeBytes: blob.size })),
-    tags: [{ tag: request.tag, digest, planKey: null }],
+    tags: [],
   });
   return { digest, platforms: platforms.map(({ arch }) => arch), sizeBytes };
 }
@@ -155,7 +156,7 @@ export interface MadeImage {
 export async function keepMadeImage(
   place: ImportPlace,
   image: MadeImage,
-  target: { repository: string; tag: string },
+  repository: string,
   signal: AbortSignal,
 ): Promise<void> {
   const configs: { path: string; digest: string; sizeBytes: number }[] = [];
@@ -167,9 +168,9 @@ export async function keepMadeImage(
   const blobs = [...new Map([...configs, ...image.layers].map((blob) => [blob.digest, blob])).values()];
   await storeBlobs(place.store, blobs, place.scratch, signal);
   await place.rows.put({
-    repository: target.repository,
+    repository,
     manifests: [image.index, ...image.manifests].map((one) => toRow({ ...one, json: null })),
     blobs: blobs.map(({ digest, sizeBytes }) => ({ digest, sizeBytes })),
-    tags: [{ tag: target.tag, digest: image.index.digest, planKey: null }],
+    tags: [],
   });
 }

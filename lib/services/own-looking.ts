@@ -19,6 +19,7 @@ import type { ReleaseService } from "./contracts.ts";
 import { type ImportPlace, importImage } from "./own-images.ts";
 import type { Inspection } from "./own-inspection.ts";
 import { refuseErrors } from "./own-pins.ts";
+import { offeredRepository } from "./own-publishing.ts";
 import type { OpenRemote } from "./own-remotes.ts";
 import { readExtensionsCatalog, readOverlaysCatalog } from "./release-catalogs.ts";
 
@@ -47,11 +48,39 @@ interface Candidate {
   description: string;
 }
 
-/** Releases of a catalog that are looked at unless it has pins for others: the newest ones. */
-const NEWEST = 1;
+/** A catalog is looked at for the newest release of so many minor lines, and for those it has pins for. */
+const NEWEST_LINES = 3;
 
 /** Gives the pins to add; they are not saved. Failures name what cannot be had. */
 export async function lookAtSource(
+  options: LookingOptions,
+  source: OwnSource,
+  signal: AbortSignal,
+): Promise<OwnPin[]> {
+  try {
+    return await lookAndBring(options, source, signal);
+  } catch (error) {
+    throw ownFailure(error);
+  }
+}
+
+/** Hints of the reader of registries are about the source of the releases; here other settings matter. */
+const OWN_HINTS: [about: string, hint: string][] = [
+  [
+    "SOURCE_USERNAME",
+    "A private registry needs credentials in the operator's OWN_REGISTRY_AUTH_FILE; look at those for its host.",
+  ],
+  ["SOURCE_REGISTRY", "Check the reference, or try again later."],
+  ["SOURCE_VERIFY", "The source trusts only what the key it was made with has signed."],
+];
+
+function ownFailure(error: unknown): unknown {
+  if (!(error instanceof AppError)) return error;
+  const hint = OWN_HINTS.find(([about]) => error.extra.hint?.includes(about))?.[1];
+  return hint === undefined ? error : new AppError(error.code, error.message, { ...error.extra, hint });
+}
+
+async function lookAndBring(
   options: LookingOptions,
   source: OwnSource,
   signal: AbortSignal,
@@ -117,9 +146,10 @@ async function catalogCandidates(
   catalog: { images: SourceImages; repository: string },
   signal: AbortSignal,
 ): Promise<Candidate[]> {
-  const versions = await releases.versions();
+  const offered = new Set(await catalog.images.tags(catalog.repository, signal));
+  const versions = (await releases.versions()).filter((version) => offered.has(version));
   const pinned = new Set((await rows.pins({ sourceId: source.id })).map((pin) => pin.talos));
-  const newest = new Set(versions.slice(-NEWEST));
+  const newest = new Set(newestOfLines(versions, NEWEST_LINES));
   const wanted = versions.filter((version) => newest.has(version) || pinned.has(rangeOf(version)));
   const candidates: Candidate[] = [];
   for (const version of wanted) {
@@ -127,9 +157,15 @@ async function catalogCandidates(
     if (digest !== null) candidates.push(...(await readCatalog(source, catalog, version, digest, signal)));
   }
   if (candidates.length > 0 || pinned.size > 0) return candidates;
-  throw notFound(`${source.reference} has no catalog for ${wanted.join(", ") || "any release"}`, {
+  throw notFound(`${source.reference} has no catalog for any release that is offered here`, {
     hint: "A catalog has one tag for each Talos version, named like it.",
   });
+}
+
+/** The newest version of each of the newest minor lines; `versions` ascending. */
+function newestOfLines(versions: readonly string[], most: number): string[] {
+  const lines = new Map(versions.map((version) => [version.split(".").slice(0, 2).join("."), version]));
+  return [...lines.values()].slice(-most);
 }
 
 const rangeOf = (version: string): string => `=${version.replace(/^v/, "")}`;
@@ -145,6 +181,7 @@ async function readCatalog(
   const talos = rangeOf(version);
   if (source.subject === "overlay") {
     const overlays = await readOverlaysCatalog(images, digest, signal, repository);
+    for (const { name } of overlays) requireOwnName(source.namespace, name);
     return overlays.map(({ name, image, ref, digest: pinned }) => ({
       ...{ name, repository: image, digest: pinned, origin: ref, tag: tagOf(ref), talos },
       ...{ author: "", description: "" },
@@ -178,11 +215,12 @@ async function bring(options: LookingOptions, bringing: Bringing, signal: AbortS
   const { place, maxBytes, inspection, now } = options;
   const { source, images, candidate } = bringing;
   const { name, digest, tag, talos, origin } = candidate;
-  const target = ownRepository(source.subject, source.namespace, name);
+  const repository = ownRepository(source.subject, source.namespace, name);
+  const target = offeredRepository(repository);
   return inspection.inScratch(async (scratch) => {
     const image = await importImage(
       { ...place, scratch },
-      { images, repository: candidate.repository, digest, target, tag, maxBytes, signal },
+      { images, repository: candidate.repository, digest, target, maxBytes, signal },
     );
     const release = await releaseFor(options.releases, talos);
     const reports =
@@ -197,7 +235,7 @@ async function bring(options: LookingOptions, bringing: Bringing, signal: AbortS
         sourceId: source.id,
         subject: source.subject,
         name,
-        repository: target,
+        repository,
         origin,
       },
       ...{ tag, digest, talos, constraint, author, description, platforms: image.platforms },
@@ -209,7 +247,7 @@ async function bring(options: LookingOptions, bringing: Bringing, signal: AbortS
 
 /** Where the image of a name lies in our registry. */
 export const ownRepository = (subject: OwnSubject, namespace: string, name: string): string =>
-  subject === "extension" ? `${OWN_REPOSITORIES}${name}` : `${OWN_REPOSITORIES}${namespace}/${name}`;
+  subject === "extension" ? `${OWN_REPOSITORIES}${name}` : `${OWN_REPOSITORIES}${namespace}/overlays/${name}`;
 
 /** What an extension says about itself in its manifest, else what its catalog says. */
 export function saidBy(

@@ -29,6 +29,9 @@ export function ownRegistryFetch(rows: RegistryRepository, store: ObjectStore): 
     if (object === null) return missing();
     const headers = { "content-length": String(object.sizeBytes) };
     if (bodyless) return new Response(null, { headers });
-    return new Response(Readable.toWeb(await store.get(key)) as ReadableStream, { headers });
+    return new Response(
+      Readable.toWeb(await store.get(key, undefined, init?.signal ?? undefined)) as ReadableStream,
+      { headers },
+    );
   };
 }

@@ -64,32 +64,40 @@ export function createOwnReleases(options: OwnReleasesOptions): OwnReleases {
 /** The adopted pins; the same list as long as nothing changed. While the database is away the last ones. */
 function rememberedPins({ rows, now, onError }: OwnReleasesOptions) {
   let known: { revision: string; pins: readonly OwnPin[] } | null = null;
-  let askedAt = Number.NEGATIVE_INFINITY;
-  let running: Promise<void> | null = null;
+  let askAgainAt = Number.NEGATIVE_INFINITY;
+  /** Counts changes made here: what was asked before one of them does not count after it. */
+  let generation = 0;
+  let running: { generation: number; asking: Promise<void> } | null = null;
 
-  async function ask(): Promise<void> {
-    const revision = await rows.revision();
-    // Read after the revision: at worst a newer list under an older number, which is read again.
-    if (known?.revision !== revision) known = { revision, pins: await rows.pins({ state: "adopted" }) };
-    askedAt = now();
+  async function ask(asked: number): Promise<void> {
+    try {
+      const revision = await rows.revision();
+      // Read after the revision: at worst a newer list under an older number, which is read again.
+      if (known?.revision !== revision) known = { revision, pins: await rows.pins({ state: "adopted" }) };
+    } catch (error) {
+      if (known === null) throw error;
+      // While the database is away the last list is as good as the next one.
+      onError(error);
+    }
+    if (asked === generation) askAgainAt = now() + BELIEVED_MS;
   }
 
   return {
     async current(): Promise<readonly OwnPin[]> {
-      if (now() - askedAt < BELIEVED_MS && known !== null) return known.pins;
-      running ??= ask().finally(() => {
-        running = null;
-      });
-      try {
-        await running;
-      } catch (error) {
-        if (known === null) throw error;
-        onError(error);
+      if (now() < askAgainAt && known !== null) return known.pins;
+      if (running?.generation !== generation) {
+        const asked = generation;
+        const asking = ask(asked).finally(() => {
+          if (running?.generation === asked) running = null;
+        });
+        running = { generation: asked, asking };
       }
+      await running.asking;
       return known?.pins ?? [];
     },
     forget() {
-      askedAt = Number.NEGATIVE_INFINITY;
+      generation += 1;
+      askAgainAt = Number.NEGATIVE_INFINITY;
     },
   };
 }

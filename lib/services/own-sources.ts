@@ -1,4 +1,5 @@
 /** Own sources: add, look, adopt, upload, retire, remove. Every change is on purpose; nothing moves by itself. */
+import pLimit, { type LimitFunction } from "p-limit";
 import { newBuildId } from "../db/build-id.ts";
 import type { OwnPin, OwnSource, OwnSourceInput } from "../domain/own-sources.ts";
 import { quoteText } from "../domain/quote.ts";
@@ -6,6 +7,7 @@ import type { Release } from "../domain/release.ts";
 import { AppError, notFound } from "../errors/app-error.ts";
 import type { ReleaseService } from "./contracts.ts";
 import type { FindConfigured } from "./hidden-schematics.ts";
+import { requireNewestVersion } from "./newest-version.ts";
 import type {
   OwnAccess,
   OwnSourceService,
@@ -15,8 +17,11 @@ import type {
 } from "./own-contracts.ts";
 import { lookAtSource } from "./own-looking.ts";
 import { adopted, refuseOfficialName, toPinView } from "./own-pins.ts";
+import { publishPin, repositoryOfPin } from "./own-publishing.ts";
 import { takeUpload, type UploadOptions } from "./own-uploads.ts";
 
+/** Images that are unpacked side by side: each may need many gigabytes for a while. */
+const MOST_AT_ONCE = 2;
 const MOST_NAMED = 1_000;
 const MOST_SHOWN = 100;
 
@@ -32,9 +37,11 @@ export interface OwnSourceServiceOptions extends UploadOptions {
 /** The use cases of own sources. Who may use them is asked by the routes. */
 export function createOwnSourceService(options: OwnSourceServiceOptions): OwnSourceService {
   const { rows, access, onChange } = options;
-  const reads = readsOf(options);
+  const limit = pLimit(MOST_AT_ONCE);
+  const reads = readsOf(options, limit);
+  const look = (source: OwnSource, signal: AbortSignal) => limit(() => lookAtSource(options, source, signal));
   const save = async (pin: OwnPin) => {
-    await rows.savePin(pin);
+    await savePin(options, pin);
     onChange();
   };
   return {
@@ -42,7 +49,7 @@ export function createOwnSourceService(options: OwnSourceServiceOptions): OwnSou
     ...reads,
     async add(input, signal) {
       const source = newSource(options, input, false);
-      const pins = source.kind === "upload" ? [] : await lookAtSource(options, source, signal);
+      const pins = source.kind === "upload" ? [] : await look(source, signal);
       if (!(await rows.addSource(source))) throw nameTaken(source);
       for (const pin of pins) await rows.savePin(pin);
       onChange();
@@ -50,8 +57,7 @@ export function createOwnSourceService(options: OwnSourceServiceOptions): OwnSou
     },
     async look(id, signal) {
       const source = await requireSource(options, id);
-      if (source.kind !== "upload")
-        for (const pin of await lookAtSource(options, source, signal)) await rows.savePin(pin);
+      if (source.kind !== "upload") for (const pin of await look(source, signal)) await rows.savePin(pin);
       onChange();
       return reads.require(id);
     },
@@ -71,8 +77,10 @@ export function createOwnSourceService(options: OwnSourceServiceOptions): OwnSou
       for (const { id: pinId, state } of pins) {
         if (state !== "offered") continue;
         const pin = await requirePinRow(options, pinId);
-        const next = attempt(() => adopted(pin, request, official, at(options)));
-        if (next !== null) await rows.savePin(next);
+        // Each image of a catalog keeps the release it was listed for.
+        const { acceptWarnings = false } = request;
+        const next = attempt(() => adopted(pin, { acceptWarnings }, official, at(options)));
+        if (next !== null) await savePin(options, next);
       }
       onChange();
       return reads.require(id);
@@ -88,7 +96,7 @@ export function createOwnSourceService(options: OwnSourceServiceOptions): OwnSou
       refuseOfficialName({ subject: "extension", name: `${namespace}/${name}`, override }, official);
       const known = await findUploads(options, request);
       const source = known ?? newUploads(options, request);
-      const offered = await takeUpload(options, source.id, request);
+      const offered = await limit(() => takeUpload(options, source.id, request));
       const sourceId = known?.id ?? (await addUploads(options, source, request));
       const pin = attempt(() => adopted(offered, request, official, at(options))) ?? offered;
       await save({ ...pin, sourceId });
@@ -111,7 +119,7 @@ export function createOwnSourceService(options: OwnSourceServiceOptions): OwnSou
 
 type Reads = Pick<OwnSourceService, "list" | "require" | "requirePin" | "check" | "usage">;
 
-function readsOf(options: OwnSourceServiceOptions): Reads {
+function readsOf(options: OwnSourceServiceOptions, limit: LimitFunction): Reads {
   const { rows, inspection, official } = options;
   return {
     async list() {
@@ -130,10 +138,25 @@ function readsOf(options: OwnSourceServiceOptions): Reads {
     async check(pinId, version, signal) {
       const pin = await requirePinRow(options, pinId);
       if (pin.subject === "overlay") return [];
-      return inspection.reports(pin, await official.require(version), signal);
+      const image = { ...pin, repository: repositoryOfPin(pin) };
+      const release = await official.require(version);
+      return limit(() => inspection.reports(image, release, signal));
     },
-    usage: (id) => usageOf(options, id),
+    async usage(id) {
+      await requireSource(options, id);
+      return usageOf(options, id);
+    },
   };
+}
+
+/** Saves a pin; one that is adopted can be pulled before any release names it. */
+export async function savePin({ rows, place }: OwnSourceServiceOptions, pin: OwnPin): Promise<void> {
+  if (pin.state === "adopted") await publishPin(place.rows, pin);
+  if (await rows.savePin(pin)) return;
+  throw new AppError("conflict", `Somebody else adopted another image of ${pin.name} just now`, {
+    hint: "Look again, then decide which one is meant.",
+    retryable: true,
+  });
 }
 
 const at = ({ now }: OwnSourceServiceOptions): Date => new Date(now());
@@ -223,10 +246,12 @@ async function addUploads(
   return (await findUploads(options, request))?.id ?? source.id;
 }
 
-/** Own names are compared with those of the newest release. */
+/** Own names are compared with those of the newest stable release, and of the newest of all. */
 async function newestOfficial({ official }: OwnSourceServiceOptions): Promise<Release[]> {
-  const newest = (await official.versions()).at(-1);
-  return newest === undefined ? [] : [await official.require(newest)];
+  const versions = await official.versions();
+  if (versions.length === 0) return [];
+  const wanted = new Set([await requireNewestVersion(official), ...versions.slice(-1)]);
+  return Promise.all([...wanted].map((version) => official.require(version)));
 }
 
 function nameTaken({ namespace, name, subject }: OwnSource): AppError {

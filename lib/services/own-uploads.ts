@@ -19,6 +19,7 @@ import type { UploadRequest } from "./own-contracts.ts";
 import { keepMadeImage, type MadeImage } from "./own-images.ts";
 import { type LookingOptions, ownRepository, refuseTooMany, releaseFor, saidBy } from "./own-looking.ts";
 import { refuseErrors } from "./own-pins.ts";
+import { offeredRepository } from "./own-publishing.ts";
 
 /** What is done with archives and folders of extensions. */
 export interface ExtensionTools {
@@ -80,7 +81,7 @@ export async function takeUpload(
     await keepMadeImage(
       { ...options.place, scratch: dir },
       { ...image, layers },
-      { repository, tag },
+      offeredRepository(repository),
       signal,
     );
     return {

@@ -10,6 +10,7 @@ export async function POST(request: Request): Promise<Response> {
   if (fields instanceof Response) return fields;
   const ticket = pageContext().services.own.access.ticket(fields.get("token"));
   if (ticket === null) return seeOther("/extensions?problem=token");
-  const cookie = `${ADMIN_COOKIE}=${ticket}; Path=/extensions; Max-Age=${EIGHT_HOURS_SECONDS}; HttpOnly; SameSite=Strict`;
+  const secure = pageContext().publicUrl.startsWith("https:") ? "; Secure" : "";
+  const cookie = `${ADMIN_COOKIE}=${ticket}; Path=/extensions; Max-Age=${EIGHT_HOURS_SECONDS}; HttpOnly; SameSite=Strict${secure}`;
   return seeOther("/extensions", { "Set-Cookie": cookie });
 }
