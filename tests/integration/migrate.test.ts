@@ -81,7 +81,17 @@ test("the migrations give exactly the tables, columns and nullability of prisma/
     "SELECT column_name FROM information_schema.columns WHERE table_name = 'build' AND is_nullable = 'YES' ORDER BY 1",
   );
   expect(optional.map((row) => row.column_name)).toEqual(
-    ["error", "finished_at", "heartbeat_at", "lock_id", "note", "phase", "plan", "started_at", "worker"].sort(),
+    [
+      "error",
+      "finished_at",
+      "heartbeat_at",
+      "lock_id",
+      "note",
+      "phase",
+      "plan",
+      "started_at",
+      "worker",
+    ].sort(),
   );
 });
 
