@@ -1,5 +1,5 @@
 /** Opens the registries of own sources: credentials from the operator's file, the source's own rule of trust. */
-import { createHash } from "node:crypto";
+import { createHash, createPublicKey } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
@@ -94,9 +94,27 @@ async function readAuths(file: string): Promise<z.output<typeof authFileSchema>[
 
 async function verification(keysDir: string, trust: OwnTrust): Promise<SourceImagesOptions["verify"]> {
   if (trust.rule !== "key") return { kind: "off" };
+  requirePublicKey(trust.pem);
   const name = createHash("sha256").update(trust.pem).digest("hex");
   await mkdir(keysDir, { recursive: true });
   const file = path.join(keysDir, `${name}.pem`);
   await writeFile(file, trust.pem);
   return { kind: "key", file };
+}
+
+const KEY_TYPES = ["ec", "rsa", "ed25519"];
+
+/** invalid_input when the text is no public key that signatures can be checked with; a private one goes nowhere. */
+function requirePublicKey(pem: string): void {
+  let type: string | undefined;
+  try {
+    if (!pem.includes("PRIVATE KEY")) type = createPublicKey(pem).asymmetricKeyType;
+  } catch {
+    // Said below.
+  }
+  if (type !== undefined && KEY_TYPES.includes(type)) return;
+  throw invalidInput("The key of the source is no public key in PEM", {
+    hint: "Send the text of cosign.pub: ECDSA, RSA or Ed25519, from BEGIN PUBLIC KEY to END PUBLIC KEY.",
+    details: { field: "trust.pem" },
+  });
 }
