@@ -210,12 +210,20 @@ export const settingsSchema = z.object({
   ),
   OWN_EXTENSIONS: leaf(
     oneOf(["off", "admin", "everyone"]).optional(),
-    { group: "own", default: "everyone under npm start; else admin with ADMIN_TOKEN, off without" },
+    {
+      group: "own",
+      default:
+        "admin where there is an ADMIN_TOKEN; else everyone under npm start on a loopback HOST; else off",
+    },
     "Who may bring extensions and overlays of their own: off nobody, admin whoever sends ADMIN_TOKEN, everyone whoever reaches the server.",
   ),
   ADMIN_TOKEN: leaf(
     textLike("a token of at least 16 characters", /^\S{16,}$/).optional(),
-    { group: "own", default: "none", secret: true },
+    {
+      group: "own",
+      default: "made once in DATA_DIR/admin-token by npm start, unless HOST is loopback",
+      secret: true,
+    },
     "Token that administrators send as Authorization: Bearer, or type on the page of own extensions.",
   ),
   OWN_EXTENSIONS_FILE: leaf(

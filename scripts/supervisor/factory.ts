@@ -4,6 +4,7 @@ import { mkdir, open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readEnvironment } from "../../lib/config/environment.ts";
 import { createdKeysFolder, dataDirOf } from "../../lib/config/load.ts";
+import { isLoopback } from "../../lib/config/own-extensions.ts";
 import type { Settings } from "../../lib/config/schema.ts";
 import { type Problem, readSettings } from "../../lib/config/settings.ts";
 import { migrate } from "../../lib/db/migrate.ts";
@@ -113,7 +114,10 @@ class Factory {
 
     await this.#makeKeys();
 
-    const env = this.#childVariables(variables, database, redis);
+    const env = {
+      ...this.#childVariables(variables, database, redis),
+      ...(await this.#administrator(variables)),
+    };
     await Promise.all([this.#startWeb(env), this.#startWorker(env)]);
   }
 
@@ -125,6 +129,18 @@ class Factory {
     this.options.say(
       `SecureBoot keys made in ${folder}; keep a copy: machines that enroll them start nothing else`,
     );
+  }
+
+  /** A token for own extensions, where others reach this machine and the operator said nothing about them. */
+  async #administrator(
+    variables: Readonly<Record<string, string | undefined>>,
+  ): Promise<Record<string, string>> {
+    const { OWN_EXTENSIONS, ADMIN_TOKEN, HOST } = this.settings;
+    const said = OWN_EXTENSIONS ?? ADMIN_TOKEN ?? variables.ADMIN_TOKEN_FILE;
+    if (said !== undefined || isLoopback(HOST)) return {};
+    const token = await this.#secret("admin-token");
+    this.options.say(`own extensions can be changed with the token in ${join(this.dataDir, "admin-token")}`);
+    return { ADMIN_TOKEN: token };
   }
 
   /** Web first, so that nobody is served by half a factory; the servers last. */

@@ -78,7 +78,11 @@ describe("loadConfig", () => {
 
   it("takes own extensions from everyone only where nothing else is said and it is somebody's own machine", () => {
     const modeOf = (variables: Record<string, string>) => config(variables).own.mode;
-    expect(modeOf({ CASTHOUSE_EMBEDDED: "1" })).toBe("everyone");
+    expect(modeOf({ CASTHOUSE_EMBEDDED: "1", HOST: "127.0.0.1" })).toBe("everyone");
+    expect(modeOf({ CASTHOUSE_EMBEDDED: "1", HOST: "::1" })).toBe("everyone");
+    expect(modeOf({ CASTHOUSE_EMBEDDED: "1" })).toBe("off");
+    expect(modeOf({ CASTHOUSE_EMBEDDED: "1", HOST: "127.example.org" })).toBe("off");
+    expect(modeOf({ HOST: "127.0.0.1" })).toBe("off");
     expect(modeOf({ ADMIN_TOKEN: "0123456789abcdef" })).toBe("admin");
     expect(modeOf({ CASTHOUSE_EMBEDDED: "1", OWN_EXTENSIONS: "off" })).toBe("off");
   });
