@@ -1,4 +1,5 @@
 /** The list of releases of this process: trusted for a while, refreshed by the next reader, not lost with the registry. */
+import { setMaxListeners } from "node:events";
 import type { ReleaseRepository } from "../db/release-repository.ts";
 import type { Release } from "../domain/release.ts";
 import { selectVersions } from "../domain/versions.ts";
@@ -32,6 +33,8 @@ const FAILURE_PAUSE_MS = 5_000;
 const FIRST_EXAMINATION_MS = 3_000;
 const LATER_EXAMINATION_MS = 60_000;
 const RETRY_AFTER_SECONDS = 30;
+/** Two releases are examined beside the search for new ones, each with eight requests and what waits for them. */
+const MOST_WAITING = 64;
 
 export class ReleaseList {
   readonly #options: ReleaseListOptions;
@@ -50,6 +53,8 @@ export class ReleaseList {
     this.#options = options;
     const { images, source, repository, log } = options;
     const context = { images, registry: source.registry, publicName: source.publicName };
+    // Many requests hang on this one signal at a time; more than these are a leak that Node should tell of.
+    setMaxListeners(MOST_WAITING, this.#stop.signal);
     this.#examiner = new ReleaseExaminer({ context, repository, log, signal: this.#stop.signal });
   }
 

@@ -55,6 +55,23 @@ async function refresh({ service, clock }: Opened): Promise<void> {
   await service.idle();
 }
 
+test("many names are looked for side by side without a warning of Node about a leak", async () => {
+  const extensions = Array.from({ length: 12 }, (_, index) => `extension-${index}`);
+  await pushRelease(fake, "v1.12.0", { extensions });
+  await pushRelease(fake, "v1.13.0", { extensions });
+  fake.switches.latencyMs = 20;
+  const names: string[] = [];
+  const onWarning = ({ name }: Error) => void names.push(name);
+  process.on("warning", onWarning);
+  const { service } = await open();
+  await service.versions();
+  await service.idle();
+  process.off("warning", onWarning);
+  // Node warns from the eleventh listener of one signal on.
+  expect(fake.peak).toBeGreaterThan(10);
+  expect(names).toEqual([]);
+});
+
 describe("a release", () => {
   test("is read with catalogs in their order, public references and pinned images", async () => {
     const { imager, lines } = await pushRelease(fake, "v1.13.2", { extensions: ["zfs", "gvisor"] });
