@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { AppError } from "../errors/app-error.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { findProgram, isExecutable } from "./find-program.ts";
-import { OutputTail } from "./output-tail.ts";
+import { OutputTail, type Reword } from "./output-tail.ts";
 import {
   cancelled,
   noSpaceIn,
@@ -29,6 +29,8 @@ export interface RunOptions {
   stdoutFile?: string;
   /** Called with every complete line of stderr (and of stdout unless stdoutFile is set). */
   onLine?: (line: string) => void;
+  /** Changes each line before it reaches onLine, the result or an error. */
+  reword?: Reword;
   /** Called once with the number of the process that was started; the program and all it starts descend from it. */
   onStart?: (pid: number) => void;
 }
@@ -143,8 +145,8 @@ async function supervise(
   options: RunOptions,
   killGraceMs: number,
 ): Promise<RunResult> {
-  const stdout = new OutputTail(options.onLine);
-  const stderr = new OutputTail(options.onLine);
+  const stdout = new OutputTail(options.onLine, options.reword);
+  const stderr = new OutputTail(options.onLine, options.reword);
   child.stdout?.on("data", (chunk: Buffer) => stdout.add(chunk));
   child.stderr?.on("data", (chunk: Buffer) => stderr.add(chunk));
   feed(child, options.stdin);

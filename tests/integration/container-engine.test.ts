@@ -13,6 +13,8 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { readEnvironment } from "../../lib/config/environment.ts";
 import { loadConfig } from "../../lib/config/load.ts";
+import { AppError } from "../../lib/errors/app-error.ts";
+import type { BuildProgress } from "../../lib/imager/types.ts";
 import { createRuntime } from "../../lib/runtime.ts";
 import { killHard, temporaryFolder, until } from "../fixtures/build-world.ts";
 import {
@@ -106,6 +108,40 @@ async function script(name: string, program: string, signal?: AbortSignal): Prom
 }
 
 const FILE = "/out/metal-amd64-uki.efi";
+
+describe("an image that prints what it was given", () => {
+  const WORDS = ["worker-33-of-hall-9", "abcdef.0123456789abcdef"];
+  const CONFIGURED = `customization:
+  embeddedMachineConfiguration: |
+    apiVersion: v1alpha1
+    kind: HostnameConfig
+    hostname: ${WORDS[0]}
+    machine:
+      token: "${WORDS[1]}"
+`;
+
+  it.each([0, 7])("tells nothing of an embedded configuration, ended with %i", async (exitCode) => {
+    const imager = await shop.pushScript(
+      `printing-${exitCode}`,
+      `echo profile ready:; $B tee /tmp/profile >&2; $B sed 's/^ *//' /tmp/profile
+       $B cp /tmp/profile ${FILE}; echo '[2/2] made it'; $B grep token /tmp/profile; exit ${exitCode}`,
+    );
+    const events: BuildProgress[] = [];
+    const request = { path: "metal-amd64-uki.efi", imager, schematic: CONFIGURED };
+    const ended = await shop
+      .build({ ...request, onProgress: (event) => events.push(event) })
+      .then(({ product }) => readFile(product.path, "utf8"))
+      .catch((error: unknown) => error);
+    const said = JSON.stringify([events, ended instanceof AppError ? [ended.message, ended.extra] : null]);
+    for (const word of WORDS) {
+      expect(said).not.toContain(word);
+      // The image did have it.
+      if (exitCode === 0) expect(ended).toContain(word);
+    }
+    expect(said).toContain("made it");
+    expect(ended instanceof AppError).toBe(exitCode !== 0);
+  });
+});
 
 describe("an image that fails", () => {
   it("is heard: exit code, last line, step", async () => {

@@ -57,6 +57,21 @@ describe("runTool with real programs", () => {
     expect(lines.sort()).toEqual(["50%", "last", "one", "two", "warn"]);
   });
 
+  it("gives only changed lines where they have to be changed, in results and errors too", async () => {
+    const reword = (line: string) => (line === "gone" ? null : line.replace("secret", "(hidden)"));
+    const lines: string[] = [];
+    const onLine = (line: string) => lines.push(line);
+    const good = await script("echo a secret; echo gone; printf 'last secret'");
+    const { stdout } = await good("xz", [], { reword, onLine });
+    expect([stdout, lines]).toEqual(["a (hidden)\nlast (hidden)\n", ["a (hidden)", "last (hidden)"]]);
+    for (const end of ["exit 3", "echo no space left on device >&2; exit 1", "kill -9 $$"]) {
+      const bad = await script(`echo the secret >&2; ${end}`);
+      const error = await failure(bad("xz", [], { reword }));
+      expect(JSON.stringify([error.message, error.extra])).toContain("the (hidden)");
+      expect(JSON.stringify([error.message, error.extra])).not.toContain("secret");
+    }
+  });
+
   it("keeps only the last 64 KiB", async () => {
     const run = await script("i=0; while [ $i -lt 20000 ]; do echo line-$i; i=$((i+1)); done");
     const { stdout } = await run("xz", []);

@@ -68,6 +68,7 @@ async function runJob(run: RunTool, image: ContainerImage, job: ContainerJob): P
         stdin: job.stdin,
         signal: AbortSignal.any([job.signal, watch.signal]),
         onStart: (pid) => watch.start(pid),
+        ...(job.reword === undefined ? {} : { reword: job.reword }),
         onLine: (line) => {
           lines.add(line);
           job.onLine(line);

@@ -45,6 +45,7 @@ function clientOf({ run, program, host }: DockerOptions): Client {
         ...env,
         stdin: job.stdin,
         signal: job.signal,
+        ...(job.reword === undefined ? {} : { reword: job.reword }),
         onLine: (line) => {
           lines.add(line);
           job.onLine(line);
@@ -160,6 +161,8 @@ async function prepare(client: Client, tag: string, name: string, job: Container
 
 const createArguments = (name: string, job: ContainerJob): string[] => [
   ...["--name", name, "--label", `${LABEL}=${job.owner}`, "--interactive", "--pull=never", "--network=none"],
+  // The daemon would keep what the program says, a machine configuration perhaps, for as long as the container is there.
+  "--log-driver=none",
   ...["--hostname=imager", `--memory=${LIMITS.memoryBytes}`, `--pids-limit=${LIMITS.processes}`],
   ...["--cap-drop=ALL", "--cap-add=DAC_OVERRIDE", "--cap-add=CHOWN", "--cap-add=FOWNER"],
   ...["--security-opt=no-new-privileges", `--ulimit=fsize=${LIMITS.fileBytes}`, "--ulimit=core=0"],

@@ -1,4 +1,5 @@
 /** A program that comes as a whole image, run once over files that are given to it, for the one file it makes. */
+import type { Reword } from "../output-tail.ts";
 
 /** What an image says about how it is started (OCI image-spec, "Image Configuration"). */
 export interface ImageSettings {
@@ -29,6 +30,8 @@ export interface ContainerJob {
   signal: AbortSignal;
   /** Every line the program says. */
   onLine: (line: string) => void;
+  /** Changes each line before anybody sees it; given when stdin holds a secret. */
+  reword?: Reword;
 }
 
 /** Where things are inside. */

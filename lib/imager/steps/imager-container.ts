@@ -7,6 +7,7 @@ import { AppError } from "../../errors/app-error.ts";
 import { listParam, need, optionalTextParam, textParam } from "../params.ts";
 import type { Json, Product, StepContext, StepFunction } from "../types.ts";
 import { readImageFacts } from "./base-image.ts";
+import { hideConfiguration } from "./hide-configuration.ts";
 import { writeLayout } from "./oci-layout.ts";
 import { placeReadable } from "./place-readable.ts";
 import { requireKeys } from "./signing.ts";
@@ -42,12 +43,14 @@ export const imagerContainerStep: StepFunction = async (params, needs, ctx) => {
   const { name } = await readImageFacts(image);
   const file = textParam(params, "file");
   const title = `the imager image ${shortName(name)}`;
+  const config = optionalTextParam(params, "config");
   await containers.run(
     image,
     {
       ...{ title, args: ["-"], stdin: profileBytes(params), input, output, temporary, file },
       signal: ctx.signal,
       onLine: teller(ctx),
+      ...(config === null ? {} : { reword: hideConfiguration(config) }),
     },
     secureboot,
   );
