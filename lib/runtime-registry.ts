@@ -12,6 +12,7 @@ import type {
   SchematicService,
   TalosctlService,
 } from "./services/contracts.ts";
+import type { FindConfigured } from "./services/hidden-schematics.ts";
 import type { OverlayProfiles } from "./services/overlay-profiles.ts";
 import { createRegistryService } from "./services/registry.ts";
 import type { ImageEvidence, RegistryService } from "./services/registry-contracts.ts";
@@ -37,7 +38,8 @@ export interface RegistrySideOptions {
   planInstallerManifest: AssetResolvingOptions["planAsset"];
   /** Signs new images; without it they are published as they are. */
   evidence?: ImageEvidence;
-  /** Gets every finished installer; null without. */
+  findConfigured: FindConfigured;
+  /** Gets finished installers; null without. */
   outside?: { registry: string; username: string | null; password: string | null } | null;
   onWarning?: (message: string, cause: unknown) => void;
   /** Names the key that signs: images signed by another one are published anew, with equal digests. */
@@ -67,7 +69,8 @@ export function createRegistrySide(options: RegistrySideOptions): {
   const outside = options.outside
     ? createOutsideRegistry({
         push: createRegistryPush(options.outside),
-        ...{ rows, store, now: Date.now, onWarning: options.onWarning ?? (() => {}) },
+        ...{ rows, store, findConfigured: options.findConfigured, now: Date.now },
+        ...{ onWarning: options.onWarning ?? (() => {}) },
       })
     : null;
   const scratchDir = path.join(options.dataDir, "scratch");

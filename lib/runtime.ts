@@ -117,7 +117,7 @@ export async function createRuntime(
     ...{ db, store, images, assets, schematics, releases, externalUrl, dataDir: config.dataDir },
     ...boards,
     planInstallerManifest,
-    ...{ signing, onWarning, outside: config.installerRegistry },
+    ...{ signing, onWarning, findConfigured, outside: config.installerRegistry },
     ...(evidence.images ? { evidence: evidence.images, evidenceIdentity: evidence.identity } : {}),
   });
   const worker = base.blocking

@@ -8,13 +8,16 @@ import { digestHex } from "../oci/reference.ts";
 import type { RegistryPush } from "../oci/registry-push.ts";
 import { signatureTag } from "../oci/signature.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import type { FindConfigured } from "./hidden-schematics.ts";
 import { referrersIndex } from "./registry-referrers.ts";
 import { blobKey } from "./source-blobs.ts";
 
 export interface OutsideOptions {
   push: RegistryPush;
-  rows: RegistryRepository;
-  store: ObjectStore;
+  rows: Pick<RegistryRepository, "findTag" | "findManifest" | "referrers">;
+  store: Pick<ObjectStore, "get">;
+  /** Installers of these schematics stay here: registries list what they have, and the name is the key to the secret. */
+  findConfigured: FindConfigured;
   now: () => number;
   onWarning: (message: string, cause: unknown) => void;
 }
@@ -51,6 +54,7 @@ const contentSchema = z.object({
 /** Keeps no state of its own: the registry's answers say what is there, so any number of web processes may share it. */
 export function createOutsideRegistry(options: OutsideOptions): OutsideRegistry {
   const { push, rows, now, onWarning } = options;
+  const staysHere = createSecretNames(options.findConfigured);
   const there = new LRUCache<string, true>({ max: ENTRIES, ttl: TRUST_MS });
   const pushing = new Map<string, Promise<void>>();
   const limit = pLimit(PARALLEL_IMAGES);
@@ -83,7 +87,8 @@ export function createOutsideRegistry(options: OutsideOptions): OutsideRegistry 
       warned = true;
       onWarning(`${push.name} wants credentials for pulls: clients are not sent there`, null);
     }
-    const present = found.state === "present" && (found.digest === null || found.digest === digest);
+    // Not every registry says the digest; then only what was asked for by digest is known to be the same.
+    const present = found.state === "present" && (found.digest ?? reference) === digest;
     if (present) there.set(key, true);
     return present;
   }
@@ -102,6 +107,7 @@ export function createOutsideRegistry(options: OutsideOptions): OutsideRegistry 
 
   return {
     async tagged(repository, tag, digest) {
+      if (await staysHere(repository)) return null;
       const signature = await rows.findTag(repository, signatureTag(digest));
       const complete =
         (await isThere(repository, "manifests", tag, digest)) &&
@@ -111,6 +117,7 @@ export function createOutsideRegistry(options: OutsideOptions): OutsideRegistry 
       return null;
     },
     async find(repository, resource, digest) {
+      if (await staysHere(repository)) return null;
       return (await isThere(repository, resource, digest, digest))
         ? push.address(repository, resource, digest)
         : null;
@@ -119,6 +126,17 @@ export function createOutsideRegistry(options: OutsideOptions): OutsideRegistry 
       stop.abort(new Error("the process ends"));
       await Promise.all(pushing.values());
     },
+  };
+}
+
+/** Whether an installer's repository, "<image>/<schematic>", is one of a schematic with a machine configuration. */
+function createSecretNames(findConfigured: FindConfigured): (repository: string) => Promise<boolean> {
+  const known = new LRUCache<string, boolean>({ max: ENTRIES });
+  return async (repository) => {
+    const id = repository.slice(repository.lastIndexOf("/") + 1);
+    const secret = known.get(id) ?? (await findConfigured([id])).length > 0;
+    known.set(id, secret);
+    return secret;
   };
 }
 
@@ -170,7 +188,7 @@ async function pushImage(
 /** Asked with credentials: a registry that serves nobody else still is not pushed to again and again. */
 async function isComplete(
   push: RegistryPush,
-  rows: RegistryRepository,
+  rows: OutsideOptions["rows"],
   { repository, tag, digest }: Image,
 ): Promise<boolean> {
   const signature = await rows.findTag(repository, signatureTag(digest));
@@ -180,7 +198,7 @@ async function isComplete(
 }
 
 async function platformsOf(
-  rows: RegistryRepository,
+  rows: OutsideOptions["rows"],
   repository: string,
   index: RegistryManifest,
 ): Promise<RegistryManifest[]> {
@@ -190,7 +208,7 @@ async function platformsOf(
 }
 
 async function signaturesOf(
-  rows: RegistryRepository,
+  rows: OutsideOptions["rows"],
   repository: string,
   subjects: readonly RegistryManifest[],
 ): Promise<{ tag: string; manifest: RegistryManifest }[]> {

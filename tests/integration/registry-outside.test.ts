@@ -111,6 +111,20 @@ describe("a registry outside", () => {
     for (const name of names) expect(read.some((line) => line.endsWith(`/sha256:${name}`))).toBe(true);
   });
 
+  test("never hears of a schematic with a machine configuration", async () => {
+    const text =
+      "customization:\n  embeddedMachineConfiguration: |\n    apiVersion: v1alpha1\n    kind: HostnameConfig\n    hostname: w1\n";
+    const id = await factory.schematic(text);
+    for (const path of [`manifests/${VERSION}`, `manifests/${VERSION}`]) {
+      const answer = await fetch(`${factory.url}/v2/metal-installer/${id}/${path}`, {
+        headers: ACCEPT,
+        redirect: "manual",
+      });
+      expect(answer.status).toBe(200);
+    }
+    expect(front.log.filter((line) => line.includes(id))).toEqual([]);
+  });
+
   test("is not needed: while it is away or wants a password, pulls are served from here", async () => {
     for (const fault of ["down", "private"] as const) {
       front.switches[fault] = true;
