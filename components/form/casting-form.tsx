@@ -1,6 +1,6 @@
 "use client";
 /** The form as one page: choices on the left, what they give on the right. Works as a plain form without scripts. */
-import { type FormEvent, useMemo, useRef, useState } from "react";
+import { type FormEvent, useEffect, useMemo, useRef, useState } from "react";
 import type { ExtensionHistory } from "../../lib/domain/form/extension-history.ts";
 import type { Opened } from "../../lib/domain/form/form-address.ts";
 import { type FormField, type FormProblem, formProblems } from "../../lib/domain/form/form-problems.ts";
@@ -70,6 +70,9 @@ export function CastingForm(props: Props) {
   const problems = useMemo(() => formProblems(form, { ...offer, extensions: ready }), [form, offer, ready]);
   const warnings = useMemo(() => formWarnings(form, ready), [form, ready]);
   useAddress(form, opened);
+  // Without scripts nothing keeps an ID in step with the fields, so none travels along.
+  const [inStep, setInStep] = useState(false);
+  useEffect(() => setInStep(true), []);
   const said = useAnnouncement(
     preview.id === null
       ? t("casting.said.none")
@@ -96,7 +99,7 @@ export function CastingForm(props: Props) {
       className="grid gap-x-12 lg:grid-cols-[minmax(0,1fr)_23rem] xl:grid-cols-[minmax(0,1fr)_27rem]"
       onSubmit={submit}
     >
-      <input type="hidden" name="expected" value={preview.id ?? ""} />
+      <input type="hidden" name="expected" value={(inStep && preview.id) || ""} />
       {opened !== null && <input type="hidden" name="from" value={opened.id} />}
       <div className="min-w-0">
         <MachineStep {...step} />

@@ -59,12 +59,8 @@ interface FoldedProps {
 export function FoldedSection({ id, title, state, open, children }: FoldedProps) {
   const [atStart] = useState(open);
   return (
-    <details
-      id={id}
-      tabIndex={-1}
-      className="group scroll-mt-4 border-t border-line outline-none"
-      open={atStart}
-    >
+    // No tabIndex here: browsers pass over everything inside of a details element that has a negative one.
+    <details id={id} className="group scroll-mt-4 border-t border-line" open={atStart}>
       <summary className="flex flex-wrap items-baseline gap-y-1 py-4">
         <h2 className="flex-none pr-4 font-semibold md:w-[10.95rem]">{title}</h2>
         <span className="text-sm text-soft">{state}</span>

@@ -63,9 +63,9 @@ export function PinCard({ words, pin, host, changeable }: Props) {
   return (
     <article aria-label={`${pin.name} ${pin.tag}`} className="space-y-4 border-t border-line py-6">
       <header className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
-        <h3 className="break-all font-mono font-semibold">
+        <h2 className="break-all font-mono font-semibold">
           {pin.name} <span className="font-normal">{pin.tag}</span>
-        </h3>
+        </h2>
         <Badge tone={TONES[pin.state]}>{t(`own.state.${pin.state}`)}</Badge>
         {pin.state === "adopted" && (
           <span className="text-sm text-soft">

@@ -3,6 +3,7 @@ import { isMap, parseDocument, stringify } from "yaml";
 import { z } from "zod";
 import { invalidInput } from "../errors/app-error.ts";
 import { ARCHES } from "./asset.ts";
+import type { Schematic } from "./schematic-types.ts";
 
 const MOST_LABELS = 20;
 const LABEL_NAME = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/;
@@ -110,6 +111,10 @@ export function parsePresetDocument(text: string): {
   const { schematic, ...rest } = parsed.data;
   return { rest, schematic };
 }
+
+/** False for a schematic that carries a machine configuration: presets are seen by everybody, and it may hold secrets. */
+export const mayBecomePreset = ({ customization }: Schematic): boolean =>
+  (customization.embeddedMachineConfiguration ?? "") === "";
 
 /** The query that opens pages of the schematic for this machine. */
 export function presetQuery({ target }: Pick<Preset, "target">): URLSearchParams {

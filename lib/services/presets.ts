@@ -1,7 +1,13 @@
 /** Presets: keep a choice under a name, change it, copy it, take it along as a document. */
 import { newBuildId } from "../db/build-id.ts";
 import type { PresetRepository } from "../db/preset-repository.ts";
-import { type Preset, type PresetInput, parsePresetDocument, presetDocument } from "../domain/preset.ts";
+import {
+  mayBecomePreset,
+  type Preset,
+  type PresetInput,
+  parsePresetDocument,
+  presetDocument,
+} from "../domain/preset.ts";
 import { quoteText } from "../domain/quote.ts";
 import { AppError, invalidInput, notFound } from "../errors/app-error.ts";
 import type { SchematicService } from "./contracts.ts";
@@ -32,7 +38,7 @@ export function createPresetService(options: PresetServiceOptions): PresetServic
         hint: "POST /schematics stores it and gives the ID.",
         details: { field: "schematic" },
       });
-    if ((stored.schematic.customization.embeddedMachineConfiguration ?? "") !== "")
+    if (!mayBecomePreset(stored.schematic))
       throw invalidInput("A schematic with a machine configuration cannot become a preset", {
         hint: "Presets are seen by everybody who can open this server, and the configuration may hold secrets. Keep the link to the schematic instead.",
         details: { field: "schematic", secret: true },

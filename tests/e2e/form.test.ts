@@ -134,6 +134,8 @@ describe("the parts that few people need", () => {
   it("let the keyboard change the order, which changes the ID", async () => {
     const page = await web.open();
     await page.goto(`/?version=1.13.2&${extensions}`);
+    // Scripts fill it in once they run.
+    await page.locator("input[name=expected]:not([value=''])").waitFor({ state: "attached" });
     const before = await page.locator("input[name=expected]").inputValue();
     await fold(page, "Order: alphabetical").click();
     await page.getByRole("button", { name: "Move qemu-guest-agent up" }).press("Enter");

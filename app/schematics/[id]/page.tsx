@@ -13,6 +13,7 @@ import { writeSide } from "../../../lib/domain/compare-side.ts";
 import { downloadsFor } from "../../../lib/domain/form/downloads.ts";
 import { openPath } from "../../../lib/domain/form/form-of-schematic.ts";
 import { writeMachineTarget } from "../../../lib/domain/machine-target.ts";
+import { mayBecomePreset } from "../../../lib/domain/preset.ts";
 import type { Schematic } from "../../../lib/domain/schematic-types.ts";
 import { chainLine } from "../../../lib/domain/snippets/addresses.ts";
 import { pageContext } from "../../../lib/services/current.ts";
@@ -62,6 +63,14 @@ export default async function ResultPage({ params, searchParams }: Props) {
   const place = { base: `${context.publicUrl}/image/${id}/${version}`, schematic: id, version };
   const snippets = await snippetContext(context, result);
   const machineQuery = new URLSearchParams(writeMachineTarget(target));
+  const links = [
+    { href: openPath(stored, target), label: t("result.change") },
+    { href: `/compare?a=${writeSide({ id, version })}`, label: t("result.compare") },
+    { href: `/upgrade?id=${id}&from=${version}&${machineQuery}`, label: t("result.upgrade-check") },
+    ...(mayBecomePreset(stored.schematic)
+      ? [{ href: `/presets/new?schematic=${id}&version=${version}&${machineQuery}`, label: t("preset.new") }]
+      : []),
+  ];
   return (
     <div className="space-y-8 print:space-y-3">
       <ResultHead
@@ -73,11 +82,7 @@ export default async function ResultPage({ params, searchParams }: Props) {
         secureboot={target.secureboot}
         sample={release.sample}
         inside={insideOf(stored.schematic)}
-        links={[
-          { href: openPath(stored, target), label: t("result.change") },
-          { href: `/compare?a=${writeSide({ id, version })}`, label: t("result.compare") },
-          { href: `/upgrade?id=${id}&from=${version}&${machineQuery}`, label: t("result.upgrade-check") },
-        ]}
+        links={links}
         address={`${context.publicUrl}/schematics/${id}?version=${version}&${machineQuery}`}
       />
       {query.get("differs") === "true" && <Notice tone="bad">{t("result.differs")}</Notice>}
