@@ -1,4 +1,4 @@
-/** The commands of docs/own-extensions.md that need no server, in both languages, and the command casthouse extension. */
+/** The commands of docs/own-extensions.md, without a server in both languages, then with one; and the command casthouse extension. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,9 @@ import { BROKEN_FILES } from "../fixtures/broken-extensions.ts";
 import { BROKEN_SERVICES } from "../fixtures/broken-services.ts";
 import { writeChaosExtension } from "../fixtures/chaos-extension.ts";
 import { commandBlocks } from "../fixtures/document-commands.ts";
+import { startTestFactory, type TestFactory } from "../fixtures/factory.ts";
 
+const VERSION = "v1.13.2";
 const PAGES = ["docs/own-extensions.md", "docs/own-extensions.fr.md"];
 /** The command is bundled as for use, once, inside the project: it finds its packages from there. */
 const BUNDLES = resolve("node_modules/.cache");
@@ -49,9 +51,9 @@ interface Ended {
 }
 
 /** Not awaited synchronously: the server of this process has to answer meanwhile. */
-function shell(commands: string, cwd: string): Promise<Ended> {
+function shell(commands: string, cwd: string, variables: Record<string, string> = {}): Promise<Ended> {
   const path = `${join(root, "bin")}:${process.env.PATH}`;
-  const env = { ...process.env, PATH: path, HOME: root, VERSION: "v1.13.2" };
+  const env = { ...process.env, PATH: path, HOME: root, VERSION, ...variables };
   return new Promise((settle) => {
     execFile("bash", ["-euo", "pipefail", "-c", commands], { cwd, env }, (error, out, err) =>
       settle({ status: error === null ? 0 : Number(error.code ?? 1), out, err }),
@@ -89,6 +91,34 @@ it("says the same commands, tables and codes in both languages", () => {
   };
   const [english = "", french = ""] = PAGES;
   expect(facts(french)).toEqual(facts(english));
+});
+
+describe("with a factory", () => {
+  let factory: TestFactory;
+  beforeAll(async () => {
+    factory = await startTestFactory({ environment: { OWN_EXTENSIONS: "everyone" } });
+  }, 420_000);
+  afterAll(() => factory?.stop());
+
+  it("the extension is sent by command and by curl, listed, and built", async () => {
+    const cwd = folder();
+    const variables = { FACTORY: factory.url, HOST: new URL(factory.url).host };
+    const blocks = commandBlocks(PAGES[0] ?? "").filter(({ needs }) => needs === "" || needs === "factory");
+    expect(blocks.filter(({ needs }) => needs === "factory")).toHaveLength(3);
+    let last = "";
+    for (const { commands } of blocks) {
+      const ended = await shell(commands, cwd, variables);
+      expect(ended).toMatchObject({ status: 0 });
+      last = ended.out;
+    }
+    expect(last).toMatch(/^installer: \S+\/metal-installer\/[0-9a-f]{64}:v1\.13\.2\n$/);
+    const listed: unknown = await (
+      await fetch(`${factory.url}/version/${VERSION}/extensions/official`)
+    ).json();
+    expect(listed).toContainEqual(
+      expect.objectContaining({ name: "team/chaos-daemon", author: "Your name" }),
+    );
+  });
 });
 
 describe("casthouse extension", () => {
