@@ -1,14 +1,16 @@
 /**
  * `npm run bench`: builds, rates and memory of the factory on the sample release, against docs/performance.md's targets.
- * Options: --only iso,web  --sample plain|padded  --runs 3  --seconds 5  --json FILE  --steps  --programs DIR
+ * Options: --only iso,web,pages  --sample plain|padded  --runs 3  --seconds 5  --json FILE  --steps  --programs DIR
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { BUILD_CASES, type BuildCase, type BuildRun, measureBuild } from "./bench/builds.ts";
 import { type BenchFactory, startBenchFactory, type Warmth } from "./bench/factory.ts";
+import { measurePages, PAGE_CASE } from "./bench/pages.ts";
 import { atLeast, atMost, figure, formatTable, machine, median, type Row } from "./bench/report.ts";
 import { prepareWeb, WEB_CASES, type WebRun } from "./bench/web.ts";
+import { postSchematic } from "./demo/client.ts";
 
 const WARMTHS: readonly Warmth[] = ["first", "cold", "warm"];
 /** MB; the most each may hold at once. */
@@ -44,12 +46,14 @@ async function main(): Promise<void> {
   for (const sample of options.sample.split(",")) {
     const builds = BUILD_CASES.filter(({ name }) => wanted(name) || wanted("builds"));
     const web = sample === "plain" && WEB_CASES.some(({ name }) => wanted(name) || wanted("web"));
-    if (builds.length === 0 && !web) continue;
+    const pages = sample === "plain" && wanted(PAGE_CASE);
+    if (builds.length === 0 && !web && !pages) continue;
     const padded = sample === "padded";
     const factory = await startBenchFactory({ padded, programs: options.programs, say });
     try {
       for (const build of builds) await benchBuild(factory, sample, build);
       if (web) await benchWeb(factory);
+      if (pages) await benchPages(factory);
     } finally {
       await factory.stop();
     }
@@ -106,6 +110,13 @@ async function benchWeb(factory: BenchFactory): Promise<void> {
     measured.rows.push(atLeast({ group: "web", name, value, unit, target, notes }));
     say(`${name}: ${figure(value)} ${unit}, ${notes}`);
   }
+}
+
+async function benchPages(factory: BenchFactory): Promise<void> {
+  const schematic = await postSchematic(factory.url, "customization: {extraKernelArgs: [pages=1]}");
+  const rows = await measurePages(factory, schematic, runs);
+  measured.rows.push(...rows);
+  for (const { name, value, unit } of rows) say(`${name}: ${figure(value)} ${unit}`);
 }
 
 await main();

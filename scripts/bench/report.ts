@@ -24,7 +24,10 @@ export function median(values: readonly number[]): number {
 
 /** A row whose value should be small. */
 export function atMost(row: Omit<Row, "ratio">): Row {
-  return { ...row, ratio: row.target === null ? null : row.value / row.target };
+  const { value, target } = row;
+  // What must be nothing is good when it is, and has no measure of how bad it is.
+  const ratio = target === 0 ? (value === 0 ? 0 : Number.POSITIVE_INFINITY) : target && value / target;
+  return { ...row, ratio };
 }
 
 /** A row whose value should be large. */
