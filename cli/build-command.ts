@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { parseModelLock } from "../lib/domain/model-lock.ts";
+import { type ModelLock, parseModelLock } from "../lib/domain/model-lock.ts";
 import { AppError, invalidInput } from "../lib/errors/app-error.ts";
 import { createRunTool } from "../lib/exec/run.ts";
 import { readInstalledGrub } from "../lib/imager/grub-modules.ts";
@@ -44,6 +44,7 @@ export async function buildCommand(args: string[], io: CommandIo): Promise<strin
   }
   const settings = commandSettings(values);
   const lock = await readLock(resolve(settings.workingFolder, values.lock));
+  refuseOwnInputs(lock);
   const from = values["external-url"] ?? lock.builder.externalUrl;
   const schematic = await findSchematic(values.schematic ?? lock.schematic, from);
   if (schematic.id !== lock.schematic) throw otherSchematic(schematic.id, lock.schematic);
@@ -74,6 +75,15 @@ export async function buildCommand(args: string[], io: CommandIo): Promise<strin
   };
   const folder = outputFolder(values.output, settings.workingFolder);
   return buildPlan(asset.plan, workshop, (file) => deliverFile(file, folder, path));
+}
+
+/** Own images lie in the registry of a factory, which only that factory builds from. */
+function refuseOwnInputs({ inputs, builder }: ModelLock): void {
+  const own = inputs.find(({ source }) => source === "own");
+  if (own === undefined) return;
+  throw invalidInput(`${own.name} lies in the registry of ${builder.externalUrl}`, {
+    hint: `Send the lock there: POST ${builder.externalUrl}/api/v1/locks, then GET the file below it.`,
+  });
 }
 
 async function readLock(file: string) {

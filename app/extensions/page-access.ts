@@ -13,9 +13,18 @@ export async function mayChange(): Promise<boolean> {
   return pageContext().services.own.access.mayWithTicket(ticket);
 }
 
+/** Holds the words of the last refusal for the page that comes next; an address could be made by anybody. */
+const REFUSAL_COOKIE = "refusal";
+const REFUSAL_SECONDS = 60;
+const MOST_WORDS = 1_000;
+
+/** The words of the last refusal, for the page that it led back to. */
+export const lastRefusal = async (): Promise<string | null> =>
+  (await cookies()).get(REFUSAL_COOKIE)?.value ?? null;
+
 /**
  * A post that changes something: reads the form, asks for permission, does the work, goes on to the path it gives. What is
- * refused leads back with its words in the address, cut to a length that fits there.
+ * refused leads back with a word in the address, and its sentence in a cookie.
  */
 export async function changing(
   request: Request,
@@ -24,22 +33,14 @@ export async function changing(
 ): Promise<Response> {
   const fields = await readPost(request);
   if (fields instanceof Response) return fields;
-  if (!(await mayChange())) return seeOther(withProblem(back, "sign-in"));
+  if (!(await mayChange())) return seeOther(`${back}?problem=sign-in`);
   try {
     return seeOther(await work(pageContext().services.own, fields));
   } catch (error) {
     if (!isAppError(error)) throw error;
     const hint = error.extra.hint === undefined ? "" : ` ${error.extra.hint}`;
-    return seeOther(withProblem(back, "refused", `${error.message}.${hint}`));
+    const words = encodeURIComponent(`${error.message}.${hint}`.slice(0, MOST_WORDS));
+    const rules = `Path=/extensions; Max-Age=${REFUSAL_SECONDS}; HttpOnly; SameSite=Strict`;
+    return seeOther(`${back}?problem=refused`, { "Set-Cookie": `${REFUSAL_COOKIE}=${words}; ${rules}` });
   }
-}
-
-const MOST_WORDS = 600;
-
-function withProblem(path: string, problem: string, words = ""): string {
-  const query = new URLSearchParams({
-    problem,
-    ...(words === "" ? {} : { words: words.slice(0, MOST_WORDS) }),
-  });
-  return `${path}?${query}`;
 }

@@ -10,7 +10,7 @@ import { Notice } from "../../components/ui/notice.tsx";
 import { pageContext } from "../../lib/services/current.ts";
 import { type PageQuery, toQuery } from "../page-query.ts";
 import { requestWords } from "../request-words.ts";
-import { mayChange } from "./page-access.ts";
+import { lastRefusal, mayChange } from "./page-access.ts";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await requestWords()).t("nav.own") };
@@ -30,7 +30,7 @@ export default async function OwnExtensionsPage({ searchParams }: { searchParams
         <h1 className="text-xl font-semibold tracking-tight">{t("nav.own")}</h1>
         <p className="mt-1 max-w-prose text-soft">{t("own.lead")}</p>
       </header>
-      <ProblemNotice words={words} query={query} />
+      <ProblemNotice words={words} query={query} refusal={await lastRefusal()} />
       {mode === "off" && <Notice tone="plain">{t("own.off")}</Notice>}
       {sources.length === 0 ? (
         <p className="border-t border-line py-6 text-soft">{t("own.empty")}</p>

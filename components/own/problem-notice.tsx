@@ -2,11 +2,17 @@
 import { Notice } from "../ui/notice.tsx";
 import type { Words } from "../words/translator.ts";
 
-export function ProblemNotice({ words, query }: { words: Words; query: URLSearchParams }) {
+interface Props {
+  words: Words;
+  query: URLSearchParams;
+  /** What the factory said, in English. */
+  refusal: string | null;
+}
+
+export function ProblemNotice({ words, query, refusal }: Props) {
   const { t } = words;
   const problem = query.get("problem");
   if (problem === null) return null;
-  const refusal = query.get("words");
   return (
     <div role="alert">
       <Notice tone="bad">

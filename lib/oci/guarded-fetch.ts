@@ -5,7 +5,7 @@ import { Agent, fetch as undiciFetch } from "undici";
 import { AppError } from "../errors/app-error.ts";
 
 export interface GuardOptions {
-  /** Hosts, with port where they have one, that may be private. */
+  /** Hosts that may be private: name or address, with the port unless it is the scheme's own. */
   allowed: readonly string[];
 }
 
@@ -32,18 +32,19 @@ function publicLookup(host: string, options: LookupOptions, found: Found): void 
   });
 }
 
-/** Gives a fetch; forbidden naming the host when it is a private address or leads to one. */
+const guarded = new Agent({ connect: { lookup: publicLookup } });
+const open = new Agent();
+
+/** Gives a fetch that follows no redirect; forbidden naming the host when it is a private address or leads to one. */
 export function guardedFetch({ allowed }: GuardOptions): typeof fetch {
   const permitted = new Set(allowed);
-  const guarded = new Agent({ connect: { lookup: publicLookup } });
-  const open = new Agent();
   const fetchIt: unknown = async (input: string | URL, init: Record<string, unknown> = {}) => {
     const { host, hostname } = new URL(input);
-    const free = permitted.has(host) || permitted.has(hostname);
+    const free = permitted.has(host);
     const literal = hostname.replace(/^\[|\]$/g, "");
     if (!free && ipaddr.isValid(literal) && !isPublicAddress(literal)) throw notPublic(host);
     try {
-      return await undiciFetch(input, { ...init, dispatcher: free ? open : guarded });
+      return await undiciFetch(input, { ...init, redirect: "manual", dispatcher: free ? open : guarded });
     } catch (error) {
       const cause = error instanceof Error ? error.cause : undefined;
       throw cause instanceof AppError ? cause : error;

@@ -43,7 +43,9 @@ export type OpenRemote = (reference: string, trust: OwnTrust) => Promise<Remote>
 
 /** Gives a reader for the registry that a reference names. invalid_input for references without host. */
 export function createRemotes(options: RemotesOptions): OpenRemote {
-  const fetch = guardedFetch({ allowed: options.privateHosts });
+  // A registry outside must not lead us to private addresses, not even to those that others may be at.
+  const outside = guardedFetch({ allowed: [] });
+  const inside = guardedFetch({ allowed: options.privateHosts });
   return async (text, trust) => {
     const plain = text.startsWith("http://");
     const reference = parseReference(text.replace(/^https?:\/\//, ""));
@@ -53,7 +55,8 @@ export function createRemotes(options: RemotesOptions): OpenRemote {
         hint: "Write the host in front: registry.example.com/team/daemon:v1.",
         details: { field: "reference" },
       });
-    if (plain && !options.privateHosts.some((allowed) => allowed === host))
+    const isPrivate = options.privateHosts.includes(host);
+    if (plain && !isPrivate)
       throw invalidInput(`${host} may not be asked without TLS`, {
         hint: "Use https, or have the operator name the host in OWN_PRIVATE_REGISTRIES.",
         details: { field: "reference" },
@@ -63,7 +66,7 @@ export function createRemotes(options: RemotesOptions): OpenRemote {
       registry: `${plain ? "http" : "https"}://${host}`,
       ...(await credentialsOf(options.authFile, host)),
       verify: await verification(options.keysDir, trust),
-      fetch,
+      fetch: isPrivate ? inside : outside,
     });
     return { images, reference };
   };

@@ -2,6 +2,7 @@
 import { Readable } from "node:stream";
 import { isAppError } from "../../../../../lib/errors/is-app-error.ts";
 import { pageContext } from "../../../../../lib/services/current.ts";
+import { requestWords } from "../../../../request-words.ts";
 import { mayChange } from "../../../page-access.ts";
 
 interface Props {
@@ -11,10 +12,10 @@ interface Props {
 const refused = (status: number, message: string, hint = "") => Response.json({ message, hint }, { status });
 
 export async function PUT(request: Request, { params }: Props): Promise<Response> {
-  if (request.headers.get("sec-fetch-site") === "cross-site")
-    return refused(403, "This upload was sent by another site.");
-  if (!(await mayChange())) return refused(401, "Own extensions can only be changed after signing in");
-  if (request.body === null) return refused(400, "Nothing was sent");
+  const { t } = await requestWords();
+  if (request.headers.get("sec-fetch-site") === "cross-site") return refused(403, t("own.upload.failed"));
+  if (!(await mayChange())) return refused(401, t("own.problem.sign-in"));
+  if (request.body === null) return refused(400, t("own.upload.failed"));
   const query = new URL(request.url).searchParams;
   try {
     const pin = await pageContext().services.own.upload({
