@@ -1,5 +1,6 @@
 /** GET /api/v1/status: queue, workers, store, source and reuse, as the page of the same name shows them. */
 import { createRoute, z } from "@hono/zod-openapi";
+import type { FactoryStatus } from "../lib/services/status-contracts.ts";
 import { type Api, answer, createApi } from "./create-api.ts";
 import { json } from "./replies.ts";
 
@@ -16,13 +17,20 @@ const status = createRoute({
   },
 });
 
+/** What everybody may read: reasons are words of drivers, and they and workers would name hosts and folders. */
+export function openStatus({ checks, workers, ...rest }: FactoryStatus) {
+  return {
+    checks: checks.map(({ name, ok, hint }) => ({ name, ok, hint })),
+    workers: workers?.map(({ slots, running }) => ({ slots, running })) ?? null,
+    ...rest,
+  };
+}
+
 export function statusRoutes(): Api {
   const app = createApi();
   answer(app, status, async (c) => {
-    const { checks, ...rest } = await c.var.services.status.read();
-    // Reasons are words of drivers and may name hosts and folders.
-    const shown = checks.map(({ name, ok, hint }) => ({ name, ok, hint }));
-    return json(c, { checks: shown, ...rest }, 200, { "Cache-Control": "no-store" });
+    const shown = openStatus(await c.var.services.status.read());
+    return json(c, shown, 200, { "Cache-Control": "no-store" });
   });
   return app;
 }

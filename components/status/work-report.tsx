@@ -31,11 +31,9 @@ function Workers({ words, workers }: { words: Words; workers: NonNullable<Factor
         </tr>
       </thead>
       <tbody>
-        {workers.map(({ name, host, slots, running }) => (
-          <tr key={name} className="border-t border-line">
-            <td className="break-all py-2 font-mono" title={name}>
-              {host}
-            </td>
+        {workers.map(({ number, host, slots, running }) => (
+          <tr key={number} className="border-t border-line">
+            <td className="break-all py-2 font-mono">{host}</td>
             <td className="py-2 text-right">{t("status.of", { part: running, whole: slots })}</td>
           </tr>
         ))}

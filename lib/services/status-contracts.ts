@@ -35,8 +35,8 @@ export interface FactoryStatus {
   checks: HealthCheck[];
   /** Builds under way now, and those that ended within the last 24 hours. */
   builds: Record<BuildState, number>;
-  /** Null while Redis is away. */
-  workers: { name: string; host: string; slots: number; running: number }[] | null;
+  /** Numbered as they are listed: names would tell more of a machine than its host. Null while Redis is away. */
+  workers: { number: number; host: string; slots: number; running: number }[] | null;
   /** Over the last 24 hours. `downloads` is null while Redis is away. */
   reuse: { downloads: number | null; built: number; steps: number; stepsCached: number };
   store: {

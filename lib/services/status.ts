@@ -58,10 +58,10 @@ export function createStatusService(options: StatusServiceOptions): StatusServic
         checks,
         builds: counts,
         workers:
-          present?.map((worker) => ({
-            ...worker,
-            host: worker.name.split("/", 1)[0] ?? worker.name,
-            running: running(worker.name),
+          present?.map(({ name, slots }, index) => ({
+            number: index + 1,
+            host: name.split("/", 1)[0] ?? name,
+            ...{ slots, running: running(name) },
           })) ?? null,
         reuse: { downloads: served, built: counts.ready, steps: steps.all, stepsCached: steps.cached },
         store: { kind: store.kind, assets: byKind, folders },

@@ -1,7 +1,9 @@
 /** Presets and the status of the factory over real Postgres, Redis and a directory store. */
+
 import { Readable } from "node:stream";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openStatus } from "../../api/status.ts";
 import { createSchematicRepository } from "../../lib/db/schematic-repository.ts";
 import { createOperationSide } from "../../lib/runtime-operation.ts";
 import type { ReleaseService } from "../../lib/services/contracts.ts";
@@ -103,7 +105,14 @@ test("the status says what waits, who works, what lies in the store and what is 
   web.downloads.note();
   const status = await operation.status.read();
   expect(status.builds).toMatchObject({ queued: 1, ready: 0 });
-  expect(status.workers).toEqual([{ name: "host-a/scope/1/n", host: "host-a", slots: 2, running: 0 }]);
+  expect(status.workers).toEqual([{ number: 1, host: "host-a", slots: 2, running: 0 }]);
+  // What the API gives names no machine.
+  const open = openStatus({
+    ...status,
+    checks: [{ name: "redis", ok: false, hint: "h", reason: "host-b is away" }],
+  });
+  expect(open).toMatchObject({ workers: [{ slots: 2, running: 0 }], checks: [{ hint: "h" }] });
+  expect(JSON.stringify(open)).not.toContain("host-");
   expect(status.reuse).toMatchObject({ downloads: 2, built: 0 });
   expect(status.store.folders?.uses).toContainEqual({ name: "parts", count: 1, sizeBytes: 1_000 });
   expect(status.releases).toEqual({
