@@ -1,4 +1,5 @@
 /** Which signatures the images of the source have to carry, chosen or by default. */
+import { isIPv4 } from "node:net";
 import { resolve } from "node:path";
 import type { Settings } from "./schema.ts";
 import type { Config } from "./types.ts";
@@ -26,5 +27,6 @@ export function toVerification(settings: Settings, workingFolder: string): Confi
 /** True for loopback addresses: 127.0.0.0/8, ::1 (RFC 5735, RFC 4291) and localhost with all below it (RFC 6761). */
 function isOnThisMachine(address: string): boolean {
   const { hostname } = new URL(address);
-  return /^127\.|^\[::1\]$|^(.+\.)?localhost$/.test(hostname);
+  if (isIPv4(hostname)) return hostname.startsWith("127.");
+  return /^\[::1\]$|^(.+\.)?localhost$/.test(hostname);
 }

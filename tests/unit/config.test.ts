@@ -207,6 +207,7 @@ describe("loadConfig", () => {
     ["http://mirror:5000", "keyless"],
     ["https://localhost.example.org", "keyless"],
     ["http://10.0.0.5:5000", "keyless"],
+    ["http://127.mirror.example", "keyless"],
     ["http://127.0.0.1:5105", "off"],
     ["http://127.8.0.1:5105/prefix", "off"],
     ["http://[::1]:5000", "off"],
