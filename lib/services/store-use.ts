@@ -6,7 +6,7 @@ import type { FactoryStatus, StoreUse } from "./status-contracts.ts";
 const COUNTED_EVERY_MS = 10 * 60_000;
 /** A small store is counted before the page is there. */
 const PATIENCE_MS = 500;
-export const STORE_FOLDERS = ["assets", "parts", "blobs", "logs"] as const;
+const STORE_FOLDERS = ["assets", "parts", "blobs", "logs"] as const;
 
 type Counted = NonNullable<FactoryStatus["store"]["folders"]>;
 
