@@ -74,7 +74,8 @@ function Running({ build, progress, connected }: RunningProps) {
         <div className="h-full bg-accent transition-[width] duration-150" style={{ width: `${percent}%` }} />
       </div>
       <p className="sr-only" aria-live="polite">
-        {t(`state.${progress.state}`)}, {Math.floor(percent / SAY_EVERY) * SAY_EVERY}&nbsp;%
+        {t(`state.${progress.state}`)},{" "}
+        {t("percent", { percent: Math.floor(percent / SAY_EVERY) * SAY_EVERY })}
       </p>
       <form method="post" action={`/builds/${build.id}/cancel${knowingQuery(build)}`}>
         <button type="submit" className="button">

@@ -20,7 +20,7 @@ function Marked({ words, change, value }: { words: Words; change: "removed" | "a
       <span aria-hidden="true" className="select-none">
         {SIGNS[change]}
       </span>
-      <span className="sr-only">{words.t(`change.${change}`)}: </span>
+      <span className="sr-only">{words.t("before", { name: words.t(`change.${change}`) })} </span>
       {value}
     </Tag>
   );

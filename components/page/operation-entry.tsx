@@ -45,7 +45,7 @@ export function OperationEntry({ words, operation, curl }: Props) {
               <span className="text-soft">
                 {t(`api.in.${parameter.in}`)}
                 {parameter.required && `, ${t("api.required")}`}
-                {parameter.schema?.enum && `: ${parameter.schema.enum.join(", ")}`}
+                {parameter.schema?.enum && `${t("before", { name: "" })} ${parameter.schema.enum.join(", ")}`}
               </span>
             </dd>
           ))}
