@@ -38,7 +38,9 @@ const DT_RUNPATH = 29;
 const MOST_HEADERS = 4_096;
 const MOST_DYNAMIC = 64 * 1024;
 const MOST_STRING = 4_096;
-const MOST_NEEDED = 1_000;
+const MOST_NEEDED = 250;
+const MOST_NAMES = 64 * 1024;
+const MODINFO = ".modinfo\0";
 const MOST_MODINFO = 1024 * 1024;
 const LATIN = new TextDecoder("latin1");
 
@@ -178,9 +180,11 @@ async function modinfoOf(file: ElfFile): Promise<string[]> {
     offset: table.word(at + (wide ? 24 : 16)),
     sizeBytes: table.word(at + (wide ? 32 : 20)),
   });
-  const strings = place(names).offset;
+  const nameTable = place(names);
+  const strings = await open(nameTable.offset, Math.min(nameTable.sizeBytes, MOST_NAMES));
   for (let at = 0; at + size <= bytes.length; at += size) {
-    if ((await textAt(file, strings + table.u32(at))) !== ".modinfo") continue;
+    const name = LATIN.decode(strings.subarray(table.u32(at), table.u32(at) + MODINFO.length));
+    if (name !== MODINFO) continue;
     const { offset, sizeBytes } = place(at);
     const section = await open(offset, Math.min(sizeBytes, MOST_MODINFO));
     return LATIN.decode(section)

@@ -21,9 +21,9 @@ export async function checkExtension(tree: ExtensionTree, options: CheckOptions)
     return { ...report, findings: findings.all(), files: 0, sizeBytes: 0, services: [], kernels: [] };
   const map = await FileMap.of(join(tree.dir, "rootfs"), signal);
   const services = await checkServices(map, findings);
-  checkFiles(map, { rules, services }, findings);
+  await checkFiles(map, { rules, services }, findings, signal);
   const programs = await readPrograms(map, signal);
-  await checkPrograms(map, programs, { arch, services }, findings);
+  await checkPrograms(map, programs, { arch, services }, findings, signal);
   const kernels = await checkModules(map, programs, { release, rules }, findings);
   const entries = map.all();
   return {

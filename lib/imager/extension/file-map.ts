@@ -2,6 +2,7 @@
 import { constants } from "node:fs";
 import { lstat, open, readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { invalidInput } from "../../errors/app-error.ts";
 import type { ReadAt } from "../../formats/elf.ts";
 
@@ -18,10 +19,14 @@ export interface MappedFile {
 
 const MOST_FILES = 200_000;
 const MOST_LINKS = 40;
+/** Names that may be compared over all lookups: honest extensions need a hundredth. */
+const MOST_STEPS = 10_000_000;
+const TURN = 500;
 
 /** Entries below a folder, every folder before its children, names in byte order. */
 export class FileMap {
   readonly #files = new Map<string, MappedFile>();
+  #steps = 0;
 
   private constructor(readonly root: string) {}
 
@@ -53,16 +58,38 @@ export class FileMap {
     return this.#files.get(path) ?? null;
   }
 
+  /** Calls `work` for every entry, and lets others have their turn now and then. */
+  async each(work: (entry: MappedFile) => void, signal?: AbortSignal): Promise<void> {
+    for (const [index, entry] of this.all().entries()) {
+      work(entry);
+      if (index % TURN === 0) await nextTurn(signal);
+    }
+  }
+
+  /** Counts the work of lookups. invalid_input when it is more than any honest extension causes. */
+  spend(steps: number): void {
+    this.#steps += steps;
+    if (this.#steps > MOST_STEPS)
+      throw invalidInput("The extension is too tangled to be checked", {
+        hint: "It has too many programs, libraries, search paths or links that lead to each other.",
+      });
+  }
+
   /**
    * The entry that a path of a program leads to whose "/" is the folder `scope` ("" for the top), links followed. Null
    * when nothing is there or links go round in circles.
    */
   resolve(scope: string, path: string): MappedFile | null {
+    // What is listed under its whole path has no link above it.
+    const inside = path.replace(/^\/+/, "");
+    const listed = this.at(scope === "" ? inside : `${scope}/${inside}`);
+    if (listed !== null && listed.linkTo === undefined) return listed;
     const prefix = scope === "" ? [] : scope.split("/");
     let waiting = path.split("/").filter(Boolean);
     let done: string[] = [];
     for (let links = 0; ; ) {
       const [part, ...rest] = waiting;
+      this.spend(1 + rest.length + done.length);
       if (part === undefined) return this.at([...prefix, ...done].join("/")) ?? this.#top(scope, done);
       waiting = rest;
       if (part === ".") continue;
@@ -101,6 +128,12 @@ export class FileMap {
       await handle.close();
     }
   }
+}
+
+/** Ends when whatever waited has been served; throws when nobody waits for us any more. */
+export async function nextTurn(signal?: AbortSignal): Promise<void> {
+  await setImmediate();
+  signal?.throwIfAborted();
 }
 
 async function describe(root: string, path: string): Promise<MappedFile> {

@@ -3,7 +3,7 @@ import { dirname, normalize } from "node:path/posix";
 import type { Quirks } from "../../domain/quirks.ts";
 import type { FileMap, MappedFile } from "./file-map.ts";
 import type { Findings } from "./findings.ts";
-import { CONTAINERS, onMachine, scopeOf } from "./scope.ts";
+import { CONTAINERS, onMachine, type Seen, scopeOf } from "./scope.ts";
 import type { DefinedService } from "./service.ts";
 
 /** Where files of extensions may lie (docs/own-extensions.md, Where files may lie). */
@@ -22,23 +22,25 @@ const MIB = 1024 ** 2;
 const RUNNING = /^\/(dev|proc|run|sys|var\/run)(\/|$)/;
 
 /** Checks each file on its own, and all together for their size. */
-export function checkFiles(
+export async function checkFiles(
   map: FileMap,
   { rules, services }: { rules: Quirks | null; services: readonly DefinedService[] },
   findings: Findings,
-): void {
+  signal?: AbortSignal,
+): Promise<void> {
   const entries = map.all();
   if (!entries.some(({ kind }) => kind !== "folder"))
     findings.error("rootfs-empty", "rootfs holds no file", {
       path: "rootfs",
       hint: "An extension that adds nothing cannot be told from one that failed.",
     });
-  for (const entry of entries) {
+  const mountsOf = new Map(services.map(({ scope, mounts }) => [scope, mounts]));
+  await map.each((entry) => {
     checkKind(entry, findings);
     checkPlace(entry, rules, findings);
     checkMode(entry, findings);
-    if (entry.linkTo !== undefined) checkLink(map, entry, entry.linkTo, services, findings);
-  }
+    if (entry.linkTo !== undefined) checkLink(map, entry, entry.linkTo, mountsOf, findings);
+  }, signal);
   const sizeBytes = entries.reduce((sum, entry) => sum + entry.sizeBytes, 0);
   if (sizeBytes > SIZE_WARNING_BYTES)
     findings.warning("size", `The files have ${Math.ceil(sizeBytes / MIB)} MiB together`, {
@@ -99,7 +101,7 @@ function checkLink(
   map: FileMap,
   entry: MappedFile,
   linkTo: string,
-  services: readonly DefinedService[],
+  mountsOf: ReadonlyMap<string, readonly Seen[]>,
   findings: Findings,
 ): void {
   const { path } = entry;
@@ -114,7 +116,7 @@ function checkLink(
   const inside = path.slice(scope === "" ? 0 : scope.length + 1);
   if (map.resolve(scope, inside) !== null) return;
   const target = linkTo.startsWith("/") ? normalize(linkTo) : normalize(`/${dirname(inside)}/${linkTo}`);
-  const mounts = services.find((service) => service.scope === scope)?.mounts ?? [];
+  const mounts = mountsOf.get(scope) ?? [];
   if (RUNNING.test(target) || onMachine(mounts, target) !== null) return;
   // Outside a container the rest of the system is there too.
   if (scope === "" && !target.startsWith("/usr/local/")) return;

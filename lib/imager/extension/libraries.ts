@@ -23,7 +23,10 @@ const MUSL_NAMES = { amd64: "x86_64", arm64: "aarch64" } as const;
 const COMMANDS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 /** Names that the loader of musl answers itself. */
 const MUSL_OWN = /^lib(c|pthread|rt|m|dl|util|xnet)\.(so$|musl-)/;
+/** What one look into a known folder counts for. */
+const STEPS = 5;
 const MOST_CONF_BYTES = 64 * 1024;
+const MOST_CONF_FILES = 100;
 
 /** What is known about one root. */
 interface Root {
@@ -35,6 +38,8 @@ interface Root {
   musl: boolean;
   /** Paths of libraries by name. */
   libraries: Map<string, string>;
+  /** Folders that were looked for. */
+  known: Map<string, MappedFile | null>;
 }
 
 /** Reads what decides about the search once; gives a function from a program to its needs. */
@@ -43,16 +48,14 @@ export async function createLibrarySearch(
   programs: ReadonlyMap<string, Program>,
   { arch, services }: { arch: Arch; services: readonly DefinedService[] },
 ): Promise<{ needs: (program: Program) => Need[] }> {
+  const serviceOf = new Map(services.map((service) => [service.scope, service]));
+  const listed = byScope(map);
   const roots = new Map<string, Root>();
   for (const { entry } of programs.values()) {
     const scope = scopeOf(entry.path);
     if (roots.has(scope)) continue;
-    const service = services.find((one) => one.scope === scope);
-    roots.set(scope, await readRoot(map, scope, arch, service));
-  }
-  for (const entry of map.all()) {
-    const name = entry.path.slice(entry.path.lastIndexOf("/") + 1);
-    if (/\.so(\.|$)/.test(name)) roots.get(scopeOf(entry.path))?.libraries.set(name, entry.path);
+    const own = { arch, service: serviceOf.get(scope), ...(listed.get(scope) ?? NOTHING) };
+    roots.set(scope, await readRoot(map, scope, own));
   }
   const known = new Map<Program, Need[]>();
   return {
@@ -65,20 +68,42 @@ export async function createLibrarySearch(
   };
 }
 
+/** What of a root is found by its name. */
+interface Listed {
+  /** Paths inside the root of further files with folders of libraries. */
+  configurations: string[];
+  /** Paths of libraries by name. */
+  libraries: Map<string, string>;
+}
+
+const NOTHING: Listed = { configurations: [], libraries: new Map() };
+
+/** One pass over all files, whatever the number of roots. */
+function byScope(map: FileMap): Map<string, Listed> {
+  const found = new Map<string, Listed>();
+  for (const { path } of map.all()) {
+    const scope = scopeOf(path);
+    const inside = path.slice(scope === "" ? 0 : scope.length + 1);
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    const isConfiguration = /^etc\/ld\.so\.conf\.d\/[^/]+\.conf$/.test(inside);
+    if (!isConfiguration && !/\.so(\.|$)/.test(name)) continue;
+    const listed: Listed = found.get(scope) ?? { configurations: [], libraries: new Map() };
+    if (isConfiguration) listed.configurations.push(`/${inside}`);
+    else listed.libraries.set(name, path);
+    found.set(scope, listed);
+  }
+  return found;
+}
+
 async function readRoot(
   map: FileMap,
   scope: string,
-  arch: Arch,
-  service: DefinedService | undefined,
+  { arch, service, configurations, libraries }: Listed & { arch: Arch; service: DefinedService | undefined },
 ): Promise<Root> {
   const own = ["/etc/ld.so.conf", `/etc/ld-musl-${MUSL_NAMES[arch]}.path`];
-  const drop = map.all().flatMap(({ path }) => {
-    const inside = scope === "" ? path : path.startsWith(`${scope}/`) ? path.slice(scope.length + 1) : "";
-    return /^etc\/ld\.so\.conf\.d\/[^/]+\.conf$/.test(inside) ? [`/${inside}`] : [];
-  });
   const mounts = service?.mounts ?? [];
   const configured: string[] = [];
-  for (const path of [...own, ...drop]) {
+  for (const path of [...own, ...configurations.slice(0, MOST_CONF_FILES)]) {
     const entry = map.resolve(scope, path);
     if (entry?.kind !== "file") continue;
     const bytes = await map.reading(entry, (read) => read(0, MOST_CONF_BYTES));
@@ -93,7 +118,8 @@ async function readRoot(
     ),
     mounts,
     musl: resolveSeen(map, scope, mounts, `/lib/ld-musl-${MUSL_NAMES[arch]}.so.1`) !== null,
-    libraries: new Map(),
+    libraries,
+    known: new Map(),
   };
 }
 
@@ -133,6 +159,16 @@ const mayBeOnMachine = ({ scope, mounts }: Root, path: string): boolean =>
 const lookUp = (map: FileMap, { scope, mounts }: Root, path: string): MappedFile | null =>
   resolveSeen(map, scope, mounts, path);
 
+/** A file in a folder of libraries; each folder is looked for once. */
+function inFolder(map: FileMap, root: Root, folder: string, name: string): MappedFile | null {
+  map.spend(STEPS);
+  const known = root.known.get(folder);
+  const place = known === undefined ? lookUp(map, root, folder) : known;
+  root.known.set(folder, place);
+  const found = place?.kind === "folder" ? map.at(`${place.path}/${name}`) : null;
+  return found?.kind === "link" ? lookUp(map, root, `${folder}/${name}`) : found;
+}
+
 function library(map: FileMap, root: Root, { entry, elf }: Program, name: string): Need {
   const { scope, folders, libraries } = root;
   if (name.includes("/")) return at(map, root, "library", name);
@@ -140,7 +176,7 @@ function library(map: FileMap, root: Root, { entry, elf }: Program, name: string
   const runPaths = (elf?.runPaths ?? []).map((path) => path.replace(/\$(ORIGIN|\{ORIGIN\})/g, own));
   const places = [...runPaths, ...folders];
   const found = places
-    .map((folder) => lookUp(map, root, `${folder}/${name}`))
+    .map((folder) => inFolder(map, root, folder, name))
     .find((candidate) => candidate?.kind === "file");
   const other = libraries.get(name) ?? null;
   // A library is often loaded by a program that knows the folder.

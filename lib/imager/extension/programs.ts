@@ -2,7 +2,7 @@
 import type { Arch } from "../../domain/asset.ts";
 import { ELF_MACHINES, elfMachineName, readElf } from "../../formats/elf.ts";
 import { isForMachine } from "./architecture.ts";
-import type { FileMap } from "./file-map.ts";
+import { type FileMap, nextTurn } from "./file-map.ts";
 import type { Findings } from "./findings.ts";
 import { createLibrarySearch, type Need } from "./libraries.ts";
 import type { Program } from "./program.ts";
@@ -11,6 +11,7 @@ import type { DefinedService } from "./service.ts";
 
 const HEAD_BYTES = 256;
 const BPF = 247;
+const STEPS_OF_A_NAME = 100;
 
 /** Reads the beginning of every file. Those that are neither ELF nor a script are left out. */
 export async function readPrograms(map: FileMap, signal?: AbortSignal): Promise<Map<string, Program>> {
@@ -25,7 +26,10 @@ export async function readPrograms(map: FileMap, signal?: AbortSignal): Promise<
       const [line = ""] = head.slice(2).split("\n");
       return { entry, elf: null, script: line.split(/[ \t]+/).filter(Boolean) };
     });
-    if (program !== null) programs.set(entry.path, program);
+    if (program === null) continue;
+    // Names that will be looked up one by one.
+    map.spend(STEPS_OF_A_NAME * (program.elf?.needed.length ?? 0));
+    programs.set(entry.path, program);
   }
   return programs;
 }
@@ -36,6 +40,7 @@ export async function checkPrograms(
   programs: ReadonlyMap<string, Program>,
   { arch, services }: { arch: Arch; services: readonly DefinedService[] },
   findings: Findings,
+  signal?: AbortSignal,
 ): Promise<void> {
   for (const { entry, elf } of programs.values())
     if (elf !== null && elf.machine !== BPF && elf.machine !== ELF_MACHINES[arch] && isForMachine(entry, elf))
@@ -50,6 +55,7 @@ export async function checkPrograms(
   const search = await createLibrarySearch(map, programs, { arch, services });
   const needed = neededByServices(services, programs, search.needs);
   for (const program of programs.values()) {
+    await nextTurn(signal);
     const missing = search.needs(program).filter(({ found }) => found === null);
     for (const need of missing) tell(program, need, needed.has(program.entry.path), findings);
   }

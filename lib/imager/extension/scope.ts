@@ -37,6 +37,7 @@ export function resolveSeen(
   mounts: readonly Seen[],
   path: string,
 ): MappedFile | null {
+  map.spend(mounts.length);
   const machine = onMachine(mounts, path);
   return (machine === null ? null : map.resolve("", machine)) ?? map.resolve(scope, path);
 }

@@ -3,6 +3,7 @@ import type { Findings } from "./findings.ts";
 import { isRecord, textOf, unknownKeys } from "./service-values.ts";
 import type { ExtensionService } from "./types.ts";
 
+const MOST_MOUNTS = 200;
 const KEYS = ["destination", "type", "source", "options", "uidMappings", "gidMappings"];
 const FLAGS =
   "async acl atime bind defaults dev diratime dirsync exec iversion lazytime loud mand noacl noatime nodev nodiratime noexec noiversion nolazytime nomand norelatime nostrictatime nosuid nosymfollow private relatime remount ro runbindable rprivate rshared rslave rw shared silent slave strictatime suid symfollow sync tmpcopyup unbindable";
@@ -20,7 +21,11 @@ export function checkMounts(value: unknown, path: string, findings: Findings): E
   }
   const mounts: ExtensionService["mounts"] = [];
   const members: unknown[] = value;
-  for (const mount of members) {
+  if (members.length > MOST_MOUNTS)
+    findings.error("service-mount", `${path} has ${members.length} mounts, more than ${MOST_MOUNTS}`, {
+      path,
+    });
+  for (const mount of members.slice(0, MOST_MOUNTS)) {
     const read = checkMount(mount, path, findings);
     if (read === null) continue;
     if (mounts.some(({ destination }) => destination === read.destination))

@@ -17,13 +17,21 @@ export interface DefinedService extends ExtensionService {
 
 const NAME = /^[a-z0-9_-]+$/;
 const KEYS = ["name", "container", "depends", "restart", "logToConsole"];
-const MOST_BYTES = 1024 * 1024;
+const MOST_BYTES = 64 * 1024;
+const MOST_SERVICES = 100;
 
 /** Reads every definition and says what is wrong with it. */
 export async function checkServices(map: FileMap, findings: Findings): Promise<DefinedService[]> {
   const services: DefinedService[] = [];
-  for (const entry of map.all()) {
-    if (!entry.path.startsWith(`${DEFINITIONS}/`) || entry.kind === "folder") continue;
+  const entries = map
+    .all()
+    .filter(({ path, kind }) => path.startsWith(`${DEFINITIONS}/`) && kind !== "folder");
+  if (entries.length > MOST_SERVICES)
+    findings.error("service-too-many", `The extension has ${entries.length} service definitions`, {
+      path: DEFINITIONS,
+      hint: `Split it: one has at most ${MOST_SERVICES}.`,
+    });
+  for (const entry of entries.slice(0, MOST_SERVICES)) {
     const { path } = entry;
     const file = path.slice(DEFINITIONS.length + 1);
     if (!/^[^/]+\.yaml$/.test(file)) {
@@ -86,7 +94,7 @@ async function readDefinition(
     });
     return null;
   };
-  if (entry.sizeBytes > MOST_BYTES) return wrong("it is larger than 1 MiB");
+  if (entry.sizeBytes > MOST_BYTES) return wrong("it is larger than 64 KiB");
   const bytes = await map.reading(entry, (read) => read(0, MOST_BYTES));
   const document = parseDocument(new TextDecoder().decode(bytes), { uniqueKeys: true });
   const [error] = document.errors;
@@ -107,11 +115,11 @@ function checkRoots(map: FileMap, services: readonly DefinedService[], findings:
         path: `${DEFINITIONS}/${name}.yaml`,
         hint: "Put its program and all that it needs there.",
       });
+  const names = new Set(services.map(({ name }) => name));
   for (const { path, kind } of map.all()) {
     const name = path.startsWith(`${CONTAINERS}/`) ? path.slice(CONTAINERS.length + 1) : "";
     if (kind !== "folder" || name === "" || name.includes("/")) continue;
-    if (services.some((service) => service.name === name) || map.at(`${DEFINITIONS}/${name}.yaml`) !== null)
-      continue;
+    if (names.has(name) || map.at(`${DEFINITIONS}/${name}.yaml`) !== null) continue;
     findings.warning("root-without-service", `No service uses the container root ${path}`, {
       path,
       hint: `Define it in ${DEFINITIONS}/${name}.yaml.`,

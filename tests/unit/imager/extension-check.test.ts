@@ -174,6 +174,39 @@ describe("one fault", () => {
   });
 });
 
+describe("an extension that is made to keep the checks busy", () => {
+  const tangled = async (tree: BreakableTree) => {
+    await expect(check(tree)).rejects.toMatchObject({
+      code: "invalid_input",
+      message: "The extension is too tangled to be checked",
+    });
+  };
+
+  it("is refused when its libraries are looked for in very many places", async () => {
+    const tree = await goodTree();
+    const folders = Array.from({ length: 2_000 }, (_, index) => `/very/deep/folder/number/${index}`);
+    tree.put(`${ROOT}/etc/ld.so.conf`, folders.join("\n"));
+    tree.put(`${ROOT}/very/deep/folder/number/x`, "");
+    const needed = Array.from({ length: 250 }, (_, index) => `lib${index}.so`);
+    for (let index = 0; index < 60; index++) tree.put(`${ROOT}/usr/lib/a${index}.so`, dynamicElf({ needed }));
+    await tangled(tree);
+  });
+
+  it("is refused when its links lead to each other at great length", async () => {
+    const tree = await goodTree();
+    const far = "a/../".repeat(800);
+    tree.put(`${ROOT}/a/x`, "");
+    for (let index = 0; index < 60; index++) tree.link(`${ROOT}/l${index}`, `${far}l${(index + 1) % 60}`);
+    for (let index = 0; index < 60; index++) tree.link(`${ROOT}/m${index}`, `${far}l0`);
+    await tangled(tree);
+  });
+
+  it("stops when nobody waits any more", async () => {
+    const options = { arch: "amd64", release: null, signal: AbortSignal.abort() } as const;
+    await expect(checkExtension({ dir: (await goodTree()).dir }, options)).rejects.toThrow();
+  });
+});
+
 describe("the architectures of an extension", () => {
   const of = (tree: BreakableTree) => extensionArchitectures({ dir: tree.dir });
 
