@@ -1,5 +1,6 @@
 /** Top of an entry's page: what it is, who made it, and the way to use it. */
 import type { CatalogEntry } from "../../lib/domain/catalog/catalog-index.ts";
+import { OwnBadge } from "../own/own-badge.tsx";
 import { Badge } from "../ui/badge.tsx";
 import type { Words } from "../words/translator.ts";
 import { boardsOf } from "./entry-table.tsx";
@@ -34,6 +35,7 @@ export function EntryHead({ words, entry, sample }: { words: Words; entry: Catal
         <h1 className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-xl font-semibold tracking-tight">
           <span className="break-all">{entry.title}</span>
           {entry.tier && <Badge>{entry.tier}</Badge>}
+          <OwnBadge t={t} mark={newest?.own ?? null} />
           {sample && <Badge tone="warn">{t("sample.long")}</Badge>}
         </h1>
         <p className="mt-1 break-all font-mono text-xs text-soft">{newest?.ref}</p>

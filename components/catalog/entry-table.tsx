@@ -10,6 +10,7 @@ import {
   writeCatalogQuery,
 } from "../../lib/domain/catalog/catalog-query.ts";
 import { versionSpans } from "../../lib/domain/catalog/version-spans.ts";
+import { OwnBadge } from "../own/own-badge.tsx";
 import type { Words } from "../words/translator.ts";
 import { spansText } from "./span-text.ts";
 
@@ -63,7 +64,8 @@ function Row({ words, query, entry, releases }: Omit<Props, "entries"> & { entry
         </a>
         <span className="ml-2 text-xs text-soft">
           {[entry.namespace, entry.tier].filter((text) => text !== "").join(" · ")}
-        </span>
+        </span>{" "}
+        <OwnBadge t={words.t} mark={shown?.own ?? null} />
       </td>
       <td className="max-w-xl text-sm text-soft max-md:order-3 max-md:col-span-2 md:px-3 md:py-2.5">
         <span className="line-clamp-2">{purpose}</span>

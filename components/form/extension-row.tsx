@@ -1,5 +1,6 @@
 "use client";
 /** One extension of the list: what it is for, its version, and why it cannot be chosen or should not be. */
+import { OwnBadge } from "../own/own-badge.tsx";
 import { useWords } from "../words/words-provider.tsx";
 import type { ExtensionRow as Row } from "./extension-rows.ts";
 import { shortName } from "./warning-text.ts";
@@ -42,6 +43,7 @@ export function ExtensionRow({ row, checked, tabStop, onFocus, onToggle }: Props
           <span className="flex flex-wrap items-baseline gap-x-2">
             <span className="break-all text-sm font-medium">{row.title}</span>
             {row.tier && <span className="text-xs text-soft">{row.tier}</span>}
+            <OwnBadge t={t} mark={row.own} />
             <span className="ml-auto font-mono text-xs text-soft">{reason ?? row.version}</span>
           </span>
           <span className="block text-sm text-soft">{row.description || row.vendor}</span>

@@ -4,6 +4,7 @@ import { matchesSearch, type ShownExtension, showExtension } from "../../lib/dom
 import { conflictWith } from "../../lib/domain/form/extension-conflicts.ts";
 import { type ExtensionHistory, newerVersion, ownVersion } from "../../lib/domain/form/extension-history.ts";
 import { purposeOf, searchWords } from "../../lib/domain/form/extension-purpose.ts";
+import { type OwnMark, ownMark } from "../../lib/domain/own-mark.ts";
 import type { CatalogExtension } from "../../lib/domain/release.ts";
 import { compareVersions } from "../../lib/domain/versions.ts";
 
@@ -11,6 +12,8 @@ export interface ExtensionRow extends ShownExtension {
   /** Oldest release that has it, when the chosen one is older; newest, when it is newer. */
   lack: { since: string } | { until: string } | null;
   newer: { talos: string; version: string } | null;
+  /** Not official: of an own source. */
+  own: OwnMark | null;
   /** Chosen name that it does not go with. */
   conflict: string | null;
 }
@@ -45,6 +48,7 @@ function offeredRow(entry: CatalogExtension, { version, histories, chosen }: Lis
     ...shown,
     version: ownVersion(shown.version, version) || shown.version,
     lack: null,
+    own: ownMark(entry),
     newer: newerVersion(history, shown.version, version),
     conflict: conflictWith(entry.name, chosen),
   };
@@ -60,6 +64,7 @@ function lackingRow(name: string, { version, histories }: Lists): ExtensionRow {
     tier: history?.tier ?? "",
     description: history?.description ?? "",
     lack: history === undefined ? null : later ? { since: history.first } : { until: history.last },
+    own: null,
     newer: null,
     conflict: null,
   };

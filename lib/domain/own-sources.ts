@@ -4,7 +4,7 @@ import { invalidInput } from "../errors/app-error.ts";
 import { isInVersionRange } from "../formats/version-range.ts";
 import type { Arch } from "./asset.ts";
 import { quoteText } from "./quote.ts";
-import type { CatalogExtension, CatalogOverlay, Release } from "./release.ts";
+import type { CatalogExtension, CatalogOverlay, OwnOrigin, Release } from "./release.ts";
 import { parseVersionLeniently } from "./versions.ts";
 
 /** catalog: an image that lists many, one tag per release. image: one image. upload: what people send. */
@@ -201,23 +201,26 @@ export function withFormerOwn(release: Release, pins: readonly OwnPin[], host: s
 
 function joinPins(release: Release, mine: readonly OwnPin[], host: string): Release {
   if (mine.length === 0) return release;
-  const extensions = mine.filter((pin) => pin.subject === "extension").map((pin) => toExtension(pin, host));
-  const overlays = mine.filter((pin) => pin.subject === "overlay").map((pin) => toOverlay(pin, host));
+  const of = (subject: OwnSubject) => mine.filter((pin) => pin.subject === subject);
   return {
     ...release,
-    extensions: joined(extensions, release.extensions),
-    overlays: joined(overlays, release.overlays),
+    extensions: joined(of("extension"), release.extensions, (pin) => toExtension(pin, host)),
+    overlays: joined(of("overlay"), release.overlays, (pin) => toOverlay(pin, host)),
   };
 }
 
-function joined<T extends { name: string; own?: { override: boolean } }>(own: T[], official: T[]): T[] {
+function joined<T extends { name: string; own?: OwnOrigin }>(
+  pins: OwnPin[],
+  official: T[],
+  toEntry: (pin: OwnPin) => T,
+): T[] {
   const names = new Set(official.map((entry) => entry.name));
-  const kept = own.filter((entry) => !names.has(entry.name) || entry.own?.override === true);
+  const kept = pins
+    .filter((pin) => !names.has(pin.name) || pin.override)
+    .map((pin): T => ({ ...toEntry(pin), own: { pin: pin.id, override: names.has(pin.name) } }));
   const replaced = new Set(kept.map((entry) => entry.name));
   return [...kept, ...official.filter((entry) => !replaced.has(entry.name))];
 }
-
-const originOf = ({ id, override }: OwnPin) => ({ own: { pin: id, override } });
 
 function toExtension(pin: OwnPin, host: string): CatalogExtension {
   const { name, repository, tag, digest, author, description } = pin;
@@ -228,11 +231,10 @@ function toExtension(pin: OwnPin, host: string): CatalogExtension {
     digest,
     author,
     description,
-    ...originOf(pin),
   };
 }
 
 function toOverlay(pin: OwnPin, host: string): CatalogOverlay {
   const { name, repository, tag, digest } = pin;
-  return { name, image: repository, ref: `${host}/${repository}:${tag}`, digest, ...originOf(pin) };
+  return { name, image: repository, ref: `${host}/${repository}:${tag}`, digest };
 }

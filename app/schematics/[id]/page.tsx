@@ -4,6 +4,7 @@ import { notFound } from "next/navigation";
 import { InstallSection } from "../../../components/result/install-section.tsx";
 import { MainFile } from "../../../components/result/main-file.tsx";
 import { OtherFiles } from "../../../components/result/other-files.tsx";
+import { OwnSection } from "../../../components/result/own-section.tsx";
 import { ResultHead } from "../../../components/result/result-head.tsx";
 import { SchematicText } from "../../../components/result/schematic-text.tsx";
 import { SnippetSection } from "../../../components/result/snippet-section.tsx";
@@ -22,6 +23,7 @@ import { requestWords } from "../../request-words.ts";
 import { findFileStates } from "./file-states.ts";
 import { findResult } from "./result-target.ts";
 import { snippetContext } from "./snippet-context.ts";
+import { findUsedOwn } from "./used-own.ts";
 
 interface Props {
   params: Promise<{ id: string }>;
@@ -118,6 +120,7 @@ export default async function ResultPage({ params, searchParams }: Props) {
         </section>
       )}
       <InstallSection words={words} context={snippets} />
+      <OwnSection words={words} used={await findUsedOwn(context.services, result)} />
       <OtherFiles words={words} files={main ? files.slice(1) : files} {...place} />
       <section
         aria-labelledby="schematic"

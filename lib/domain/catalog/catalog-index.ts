@@ -1,6 +1,7 @@
 /** The catalogs of many releases turned around: one entry per extension and overlay, with the releases that have it. */
 import { formerNames } from "../extension-lookup.ts";
 import { showExtension, tagOfReference } from "../extension-text.ts";
+import { type OwnMark, ownMark } from "../own-mark.ts";
 import { type CatalogExtension, type CatalogOverlay, extensionImage, type Release } from "../release.ts";
 import { compareVersions } from "../versions.ts";
 
@@ -17,6 +18,8 @@ export interface EntryVersion {
   /** Repository path of the image. */
   repository: string;
   digest: string;
+  /** Left out for official ones. */
+  own?: OwnMark;
 }
 
 export interface CatalogEntry {
@@ -64,6 +67,11 @@ const overlayEntry = ({ name, image }: CatalogOverlay): CatalogEntry => ({
   ...{ description: "", formerNames: [], versions: [] },
 });
 
+function markOf(entry: CatalogExtension | CatalogOverlay): { own?: OwnMark } {
+  const own = ownMark(entry);
+  return own === null ? {} : { own };
+}
+
 /** The index over these releases. Texts are those of the newest release that has the name. */
 export function buildCatalog(releases: readonly Release[]): CatalogIndex {
   const newestFirst = [...releases].sort((a, b) => compareVersions(b.version, a.version));
@@ -82,13 +90,27 @@ export function buildCatalog(releases: readonly Release[]): CatalogIndex {
       // A name that a catalog has twice counts once, the first: so it is when an image is made.
       if (entry.versions.at(-1)?.talos === talos) continue;
       const { repository } = extensionImage(extension);
-      entry.versions.push({ talos, version: tagOfReference(ref), ref, repository, digest });
+      entry.versions.push({
+        talos,
+        version: tagOfReference(ref),
+        ref,
+        repository,
+        digest,
+        ...markOf(extension),
+      });
     }
     for (const overlay of release.overlays) {
       const { name, image, ref, digest } = overlay;
       const entry = entryOf(overlays, name, () => overlayEntry(overlay));
       if (entry.versions.at(-1)?.talos === talos) continue;
-      entry.versions.push({ talos, version: tagOfReference(ref), ref, repository: image, digest });
+      entry.versions.push({
+        talos,
+        version: tagOfReference(ref),
+        ref,
+        repository: image,
+        digest,
+        ...markOf(overlay),
+      });
     }
   }
   return {
