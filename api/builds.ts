@@ -8,8 +8,8 @@ import { buildMissing } from "../lib/services/build-errors.ts";
 import { BUILD_STATES, type BuildEvent, type BuildView } from "../lib/services/contracts.ts";
 import { assetJson } from "./asset-json.ts";
 import { type Api, type ApiContext, answer, createApi, requestIdOf } from "./create-api.ts";
-import { json } from "./replies.ts";
-import { readBody } from "./request-body.ts";
+import { json, problemReply } from "./replies.ts";
+import { readJson } from "./request-body.ts";
 
 const id = z.object({ id: z.string().uuid() });
 const SCHEMATIC_ID = z.string().length(64);
@@ -29,10 +29,6 @@ const buildSchema = z
   .loose()
   .openapi("Build");
 const content = <T extends z.ZodType>(schema: T) => ({ "application/json": { schema } });
-const problem = {
-  description: "Problem details",
-  content: { "application/problem+json": { schema: z.object({}).loose() } },
-};
 
 const list = createRoute({
   method: "get",
@@ -51,7 +47,7 @@ const list = createRoute({
   },
   responses: {
     200: { description: "A page of builds", content: content(z.object({ builds: z.array(buildSchema) })) },
-    400: problem,
+    400: problemReply,
   },
 });
 
@@ -71,7 +67,11 @@ const start = createRoute({
   summary: "Start a build, or join the one that runs",
   description:
     'Body: {"schematic": id, "version": tag, "path": file name}. 200 when the file is already there. A failure of the last 30 s that would come again is answered as it was; "again": true tries the work anew.',
-  responses: { 202: { description: "The build", content: content(buildSchema) }, 400: problem, 404: problem },
+  responses: {
+    202: { description: "The build", content: content(buildSchema) },
+    400: problemReply,
+    404: problemReply,
+  },
 });
 
 const get = createRoute({
@@ -82,7 +82,7 @@ const get = createRoute({
   description:
     "`schematic` shows that you know its ID, which is cut short otherwise when it opens a configuration.",
   request: { params: id, query: knowing },
-  responses: { 200: { description: "The build", content: content(buildSchema) }, 404: problem },
+  responses: { 200: { description: "The build", content: content(buildSchema) }, 404: problemReply },
 });
 
 const cancel = createRoute({
@@ -91,7 +91,11 @@ const cancel = createRoute({
   tags: ["builds"],
   summary: "Cancel a build that is not finished",
   request: { params: id, query: knowing },
-  responses: { 200: { description: "The build", content: content(buildSchema) }, 404: problem, 409: problem },
+  responses: {
+    200: { description: "The build", content: content(buildSchema) },
+    404: problemReply,
+    409: problemReply,
+  },
 });
 
 const events = createRoute({
@@ -107,7 +111,7 @@ const events = createRoute({
       description: "Events state, phase, progress, done, log; failure when the stream itself broke",
       content: { "text/event-stream": { schema: z.string() } },
     },
-    404: problem,
+    404: problemReply,
   },
 });
 
@@ -153,7 +157,7 @@ export function buildRoutes(): Api {
     return json(c, { builds: builds.map(buildJson) });
   });
   answer(app, start, async (c) => {
-    const body = parseStart(new TextDecoder().decode(await readBody(c, 16 * 1024)));
+    const body = parseStart(await readJson(c, START_BODY));
     const { assets } = c.var.services;
     const resolved = await assets.resolve({
       schematicId: body.schematic,
@@ -189,15 +193,12 @@ export function buildRoutes(): Api {
   return app;
 }
 
-function parseStart(text: string): z.infer<typeof startBody> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new AppError("invalid_input", "The body is not JSON", {
-      hint: 'Send {"schematic": "<id>", "version": "v1.13.2", "path": "metal-amd64.iso"}',
-    });
-  }
+const START_BODY = {
+  limitBytes: 16 * 1024,
+  hint: 'Send {"schematic": "<id>", "version": "v1.13.2", "path": "metal-amd64.iso"}',
+};
+
+function parseStart(value: unknown): z.infer<typeof startBody> {
   const parsed = startBody.safeParse(value);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.slice(0, 3).map((i) => `${i.path.join(".") || "body"}: ${i.message}`);

@@ -2,21 +2,17 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { splitSidecar } from "../lib/domain/asset-path.ts";
 import { modelLockSchema } from "../lib/domain/model-lock.ts";
-import { AppError, invalidInput } from "../lib/errors/app-error.ts";
+import { AppError } from "../lib/errors/app-error.ts";
 import { safeFileName } from "../lib/http/disposition.ts";
 import { type Api, type ApiContext, answer, createApi } from "./create-api.ts";
 import { aboutOf, answerAbout, answerFile, assetHeaders } from "./file-answer.ts";
-import { json } from "./replies.ts";
-import { readBody } from "./request-body.ts";
+import { json, problemReply } from "./replies.ts";
+import { readJson } from "./request-body.ts";
 
 const MOST_BYTES = 1024 * 1024;
 const MOST_HEADER = 2000;
 const DIFFERENCES = "X-Lock-Differences";
 const id = z.string().openapi({ description: "ID of the lock: SHA-256 of its canonical JSON" });
-const problem = {
-  description: "Problem details",
-  content: { "application/problem+json": { schema: z.object({}).loose() } },
-};
 
 const keep = createRoute({
   method: "post",
@@ -31,8 +27,8 @@ const keep = createRoute({
       description: "The lock is kept; Location names it",
       content: { "application/json": { schema: z.object({ id: z.string(), location: z.string() }) } },
     },
-    400: problem,
-    404: problem,
+    400: problemReply,
+    404: problemReply,
   },
 });
 
@@ -44,7 +40,7 @@ const get = createRoute({
   request: { params: z.object({ id }) },
   responses: {
     200: { description: "The lock", content: { "application/json": { schema: modelLockSchema } } },
-    404: problem,
+    404: problemReply,
   },
 });
 
@@ -63,23 +59,20 @@ const file = createRoute({
     200: { description: "The file", content: { "application/octet-stream": { schema: z.string() } } },
     202: { description: "The build was started; Location names it" },
     206: { description: "The range that was asked for" },
-    400: problem,
+    400: problemReply,
     404: {
-      ...problem,
+      ...problemReply,
       description:
         "Unknown lock, or inputs that neither the store nor the source has: the problem names them",
     },
-    409: { ...problem, description: "handling=strict, and the factory differs" },
+    409: { ...problemReply, description: "handling=strict, and the factory differs" },
   },
 });
 
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString("utf8"));
-  } catch (cause) {
-    throw invalidInput("the body is not JSON", { cause });
-  }
-}
+const KEEP_BODY = {
+  limitBytes: MOST_BYTES,
+  hint: "Send the answer of /api/v1/models/{schematic}/{version}/lock",
+};
 
 function refuseDifferences(c: ApiContext, differences: string[]): void {
   const strict = /(^|[,;\s])handling=strict($|[,;\s])/.test(c.req.header("prefer") ?? "");
@@ -118,7 +111,7 @@ export function lockRoutes(): Api {
   app.openAPIRegistry.registerPath(keep);
   // Read here and not by the description of the route, so that a large body is refused before it is parsed.
   app.post("/api/v1/locks", async (c) => {
-    const kept = await c.var.services.locks.keep(parseJson(await readBody(c, MOST_BYTES)));
+    const kept = await c.var.services.locks.keep(await readJson(c, KEEP_BODY));
     const location = `/api/v1/locks/${kept.id}`;
     return json(c, { id: kept.id, location }, 201, { Location: location });
   });

@@ -1,11 +1,10 @@
 /** /api/v1/presets: choices that are kept under a name. */
 import { createRoute, z } from "@hono/zod-openapi";
 import { type Preset, parsePresetInput, presetInputSchema, presetQuery } from "../lib/domain/preset.ts";
-import { invalidInput } from "../lib/errors/app-error.ts";
 import { attachment } from "../lib/http/disposition.ts";
 import { type Api, type ApiContext, answer, createApi } from "./create-api.ts";
-import { json, reply } from "./replies.ts";
-import { readBody } from "./request-body.ts";
+import { json, problemReply, reply } from "./replies.ts";
+import { readJson, readText } from "./request-body.ts";
 
 const MOST_BYTES = 1024 * 1024;
 const YAML = "application/yaml";
@@ -21,10 +20,6 @@ const presetSchema = presetInputSchema
   .openapi("Preset");
 const content = <T extends z.ZodType>(schema: T) => ({ "application/json": { schema } });
 const one = { description: "The preset", content: content(presetSchema) };
-const problem = {
-  description: "Problem details",
-  content: { "application/problem+json": { schema: z.object({}).loose() } },
-};
 const common = { tags: ["presets"] };
 
 const list = createRoute({
@@ -46,7 +41,7 @@ const create = createRoute({
   summary: "Keep a choice under a name",
   description:
     "JSON naming a stored schematic, or the YAML that an export gave (`Content-Type: application/yaml`).",
-  responses: { 201: one, 400: problem, 409: problem },
+  responses: { 201: one, 400: problemReply, 409: problemReply },
 });
 
 const get = createRoute({
@@ -55,7 +50,7 @@ const get = createRoute({
   path: "/api/v1/presets/{id}",
   summary: "One preset",
   request: { params },
-  responses: { 200: one, 404: problem },
+  responses: { 200: one, 404: problemReply },
 });
 
 const replace = createRoute({
@@ -64,7 +59,7 @@ const replace = createRoute({
   path: "/api/v1/presets/{id}",
   summary: "Change a preset",
   request: { params },
-  responses: { 200: one, 400: problem, 404: problem, 409: problem },
+  responses: { 200: one, 400: problemReply, 404: problemReply, 409: problemReply },
 });
 
 const remove = createRoute({
@@ -73,7 +68,7 @@ const remove = createRoute({
   path: "/api/v1/presets/{id}",
   summary: "Forget a preset; its schematic stays",
   request: { params },
-  responses: { 204: { description: "Gone" }, 404: problem },
+  responses: { 204: { description: "Gone" }, 404: problemReply },
 });
 
 const exported = createRoute({
@@ -82,7 +77,7 @@ const exported = createRoute({
   path: "/api/v1/presets/{id}/export",
   summary: "A preset as a document, with the text of its schematic",
   request: { params },
-  responses: { 200: { description: "YAML", content: { [YAML]: { schema: z.string() } } }, 404: problem },
+  responses: { 200: { description: "YAML", content: { [YAML]: { schema: z.string() } } }, 404: problemReply },
 });
 
 const presetJson = (preset: Preset) => {
@@ -98,19 +93,10 @@ const presetJson = (preset: Preset) => {
   };
 };
 
-async function readText(c: ApiContext): Promise<string> {
-  return new TextDecoder().decode(await readBody(c, MOST_BYTES));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw invalidInput("The body is not JSON", {
-      hint: 'Send {"name": "Lab", "schematic": "<id>"}, or an exported preset as application/yaml.',
-    });
-  }
-}
+const INPUT = {
+  limitBytes: MOST_BYTES,
+  hint: 'Send {"name": "Lab", "schematic": "<id>"}, or an exported preset as application/yaml.',
+};
 
 export function presetRoutes(): Api {
   const app = createApi();
@@ -120,16 +106,15 @@ export function presetRoutes(): Api {
     return json(c, { presets: found.map(presetJson) });
   });
   answer(app, create, async (c) => {
-    const text = await readText(c);
     const yaml = /ya?ml/i.test(c.req.header("content-type") ?? "");
     const made = yaml
-      ? await presets(c).restore(text)
-      : await presets(c).create(parsePresetInput(parseJson(text)));
+      ? await presets(c).restore(await readText(c, MOST_BYTES))
+      : await presets(c).create(parsePresetInput(await readJson(c, INPUT)));
     return json(c, presetJson(made), 201, { Location: `/api/v1/presets/${made.id}` });
   });
   answer(app, get, async (c) => json(c, presetJson(await presets(c).require(c.req.valid("param").id))));
   answer(app, replace, async (c) => {
-    const input = parsePresetInput(parseJson(await readText(c)));
+    const input = parsePresetInput(await readJson(c, INPUT));
     return json(c, presetJson(await presets(c).replace(c.req.valid("param").id, input)));
   });
   answer(app, remove, async (c) => {

@@ -1,8 +1,15 @@
 /** The handful of ways a handler answers: text, JSON, YAML, kept bytes, or a whole representation on the raw response. */
 import { createHash } from "node:crypto";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { z } from "@hono/zod-openapi";
 import { type Representation, sendRepresentation } from "../lib/http/send-bytes.ts";
 import type { ApiContext } from "./create-api.ts";
+
+/** How our own API describes its refusals (RFC 9457); failure.ts in lib/http writes them. */
+export const problemReply = {
+  description: "Problem details",
+  content: { "application/problem+json": { schema: z.object({}).loose() } },
+};
 
 export const TEXT = "text/plain; charset=utf-8";
 

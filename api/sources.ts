@@ -5,8 +5,8 @@ import { parseOwnSource } from "../lib/domain/own-sources.ts";
 import { invalidInput } from "../lib/errors/app-error.ts";
 import { clientSignal } from "../lib/http/send-bytes.ts";
 import { type Api, type ApiContext, answer, createApi } from "./create-api.ts";
-import { json } from "./replies.ts";
-import { readBody } from "./request-body.ts";
+import { json, problemReply } from "./replies.ts";
+import { readJson } from "./request-body.ts";
 
 const MOST_BYTES = 64 * 1024;
 
@@ -15,11 +15,13 @@ const id = z.object({ id: z.string().uuid() });
 const any = { "application/json": { schema: z.object({}).loose() } };
 const source = { description: "The source with its images, newest first", content: any };
 const pin = { description: "The image with the reports of its checks", content: any };
-const problem = {
-  description: "Problem details",
-  content: { "application/problem+json": { schema: z.object({}).loose() } },
+const refusals = {
+  400: problemReply,
+  401: problemReply,
+  403: problemReply,
+  404: problemReply,
+  409: problemReply,
 };
-const refusals = { 400: problem, 401: problem, 403: problem, 404: problem, 409: problem };
 const changing = "Needs `Authorization: Bearer <ADMIN_TOKEN>` where OWN_EXTENSIONS is admin.";
 
 const list = createRoute({
@@ -45,7 +47,7 @@ const add = createRoute({
   path: "/api/v1/sources",
   summary: "Add a catalog or an image in a registry",
   description: `JSON: kind (catalog, image), subject (extension, overlay), namespace, name, reference, trust, override. What is there now is fetched, checked and offered. ${changing}`,
-  responses: { 201: source, ...refusals, 502: problem, 503: problem },
+  responses: { 201: source, ...refusals, 502: problemReply, 503: problemReply },
 });
 
 const get = createRoute({
@@ -54,7 +56,7 @@ const get = createRoute({
   path: "/api/v1/sources/{id}",
   summary: "One source",
   request: { params: id },
-  responses: { 200: source, 404: problem },
+  responses: { 200: source, 404: problemReply },
 });
 
 const look = createRoute({
@@ -64,7 +66,7 @@ const look = createRoute({
   summary: "Fetch, check and offer what is new at a source",
   description: `Nothing in use is moved. ${changing}`,
   request: { params: id },
-  responses: { 200: source, ...refusals, 502: problem, 503: problem },
+  responses: { 200: source, ...refusals, 502: problemReply, 503: problemReply },
 });
 
 const adoptAll = createRoute({
@@ -85,7 +87,7 @@ const usage = createRoute({
   request: { params: id },
   responses: {
     200: { description: "IDs; those that open a configuration are only counted", content: any },
-    404: problem,
+    404: problemReply,
   },
 });
 
@@ -128,8 +130,8 @@ const check = createRoute({
   request: { params: id, query: z.object({ talos: z.string().max(60) }) },
   responses: {
     200: { description: "One report for each platform", content: any },
-    400: problem,
-    404: problem,
+    400: problemReply,
+    404: problemReply,
   },
 });
 
@@ -148,21 +150,14 @@ const upload = createRoute({
       "accept-warnings": z.enum(["true", "false"]).optional(),
     }),
   },
-  responses: { 201: pin, ...refusals, 413: problem },
+  responses: { 201: pin, ...refusals, 413: problemReply },
 });
 
 /** The token that a request carries, null for none. */
 const tokenOf = (c: ApiContext): string | null =>
   /^Bearer\s+(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? null;
 
-async function readJson(c: ApiContext): Promise<unknown> {
-  const text = new TextDecoder().decode(await readBody(c, MOST_BYTES));
-  try {
-    return text.trim() === "" ? {} : JSON.parse(text);
-  } catch {
-    throw invalidInput("The body is not JSON", { hint: "docs/own-extensions.md shows what is sent." });
-  }
-}
+const BODY = { limitBytes: MOST_BYTES, hint: "docs/own-extensions.md shows what is sent.", whenEmpty: {} };
 
 const adoptSchema = z.strictObject({
   talos: z.string().max(200).exactOptional(),
@@ -170,7 +165,7 @@ const adoptSchema = z.strictObject({
 });
 
 async function readAdopt(c: ApiContext): Promise<z.output<typeof adoptSchema>> {
-  const parsed = adoptSchema.safeParse(await readJson(c));
+  const parsed = adoptSchema.safeParse(await readJson(c, BODY));
   if (parsed.success) return parsed.data;
   throw invalidInput(`The body is not valid: ${parsed.error.issues[0]?.message}`, {
     hint: 'Send {"talos": ">=1.12.0", "acceptWarnings": true}, or nothing.',
@@ -188,7 +183,7 @@ export function sourceRoutes(): Api {
   answer(app, list, async (c) => json(c, { mode: own(c).access.mode, sources: await own(c).list() }));
   answer(app, add, async (c) => {
     const service = allowed(c);
-    const made = await service.add(parseOwnSource(await readJson(c)), signal(c));
+    const made = await service.add(parseOwnSource(await readJson(c, BODY)), signal(c));
     return json(c, made, 201, { Location: `/api/v1/sources/${made.id}` });
   });
   answer(app, get, async (c) => json(c, await own(c).require(c.req.valid("param").id)));
