@@ -1,5 +1,6 @@
 /** Every environment variable of the program: one schema, from which docs/config.md and .env.example are written. */
 import { z } from "zod";
+import { CONTAINER_RUNNERS } from "../domain/container-runner.ts";
 import { type LeafMeta, leaf, leafMeta } from "./leaf.ts";
 import {
   addressOrPattern,
@@ -172,7 +173,7 @@ export const settingsSchema = z.object({
     "How images are made: native by this program, container by an imager image that is given each profile (docs/engines.md).",
   ),
   BUILD_CONTAINER_RUNNER: leaf(
-    oneOf(["auto", "bubblewrap", "docker", "podman"]).prefault("auto"),
+    oneOf(["auto", ...CONTAINER_RUNNERS]).prefault("auto"),
     { group: "build" },
     "What runs imager images when BUILD_ENGINE is container. auto is bubblewrap where user namespaces are allowed, else docker, else podman.",
   ),

@@ -1,4 +1,5 @@
 /** The parsed configuration; see docs/config.md (generated) for the variables. */
+import type { ContainerRunnerName } from "../domain/container-runner.ts";
 export interface Config {
   /** "embedded": npm start brought Postgres and Redis along. */
   mode: "embedded" | "external";
@@ -46,7 +47,7 @@ export interface Config {
       | { kind: "native" }
       | {
           kind: "container";
-          runner: "auto" | "bubblewrap" | "docker" | "podman";
+          runner: ContainerRunnerName | "auto";
           dockerHost: string | null;
           /** Image of the source registry; null for that of each release. */
           imager: { repository: string; tag: string | null; digest: string | null } | null;

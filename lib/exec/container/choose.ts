@@ -1,15 +1,13 @@
 /** Which way to run images: as configured, or the first that works here. */
+import { CONTAINER_RUNNERS, type ContainerRunnerName } from "../../domain/container-runner.ts";
 import { AppError } from "../../errors/app-error.ts";
 import type { RunTool } from "../run.ts";
 import { bubblewrapRunner, bubblewrapTrouble } from "./bubblewrap.ts";
 import { dockerRunner, dockerTrouble } from "./docker.ts";
 import type { ContainerRunner } from "./types.ts";
 
-export const RUNNERS = ["bubblewrap", "docker", "podman"] as const;
-export type RunnerName = (typeof RUNNERS)[number];
-
 export interface RunnerSettings {
-  runner: RunnerName | "auto";
+  runner: ContainerRunnerName | "auto";
   /** Address of Docker's daemon, null for the usual one. */
   dockerHost: string | null;
 }
@@ -22,7 +20,7 @@ export async function chooseRunner(
   run: RunTool,
   { runner, dockerHost }: RunnerSettings,
 ): Promise<ContainerRunner> {
-  const names = runner === "auto" ? RUNNERS : [runner];
+  const names = runner === "auto" ? CONTAINER_RUNNERS : [runner];
   const troubles: AppError[] = [];
   for (const name of names) {
     const [found, trouble] = await open(run, name, dockerHost);
@@ -45,7 +43,7 @@ export async function chooseRunner(
 
 async function open(
   run: RunTool,
-  name: RunnerName,
+  name: ContainerRunnerName,
   host: string | null,
 ): Promise<[ContainerRunner, AppError | null]> {
   if (name === "bubblewrap") return [bubblewrapRunner(run), await bubblewrapTrouble(run)];

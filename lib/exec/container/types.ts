@@ -1,4 +1,5 @@
 /** A program that comes as a whole image, run once over files that are given to it, for the one file it makes. */
+import type { ContainerRunnerName } from "../../domain/container-runner.ts";
 import type { Reword } from "../output-tail.ts";
 
 /** What an image says about how it is started (OCI image-spec, "Image Configuration"). */
@@ -50,7 +51,7 @@ export const LIMITS = {
 
 /** One way to run such a program. */
 export interface ContainerRunner {
-  name: "bubblewrap" | "docker" | "podman";
+  name: ContainerRunnerName;
   /**
    * Runs the job; afterwards its file is in the output folder, and no process or container of it is left. Rejects with AppError: tool_failed
    * with the program's last words, timed_out, cancelled, out_of_space.
