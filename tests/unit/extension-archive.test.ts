@@ -101,8 +101,11 @@ describe("an archive that somebody sends", () => {
     const dir = await writeChaosExtension(await scratchFolder(), { version: "1.0.0" });
     for (const format of ["gnu", "oldgnu", "pax", "ustar"]) {
       const bytes = execFileSync("tar", ["-c", `--format=${format}`, "-C", dir, "."], { maxBuffer: 1 << 30 });
-      const tree = await unpack(gzipSync(bytes));
-      expect((await readdir(tree.dir)).sort()).toEqual(["manifest.yaml", "rootfs"]);
+      const zstd = execFileSync("zstd", ["-q", "-c"], { input: bytes });
+      for (const sent of [bytes, gzipSync(bytes), zstd]) {
+        const tree = await unpack(sent);
+        expect((await readdir(tree.dir)).sort()).toEqual(["manifest.yaml", "rootfs"]);
+      }
     }
   });
 });

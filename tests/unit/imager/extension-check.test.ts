@@ -201,6 +201,23 @@ describe("an extension that is made to keep the checks busy", () => {
     await tangled(tree);
   });
 
+  it("is refused when it defines more services than are read", async () => {
+    const tree = await goodTree();
+    const definition = "name: 1\n";
+    for (let index = 0; index < 150; index++)
+      tree.put(`rootfs/usr/local/etc/containers/z${index}.yaml`, definition);
+    const { findings } = await check(tree);
+    expect(findings.find(({ code }) => code === "service-too-many")).toMatchObject({
+      severity: "error",
+      message: "The extension has 151 service definitions",
+    });
+    // 99 of those beside the good one were read: 25 told, the rest counted.
+    expect(findings.find(({ message }) => message.includes("more places"))).toMatchObject({
+      code: "service-name",
+      message: "The same is so at 74 more places.",
+    });
+  });
+
   it("stops when nobody waits any more", async () => {
     const options = { arch: "amd64", release: null, signal: AbortSignal.abort() } as const;
     await expect(checkExtension({ dir: (await goodTree()).dir }, options)).rejects.toThrow();
