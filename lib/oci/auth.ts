@@ -16,6 +16,8 @@ export interface AuthenticatorOptions {
   origin: string;
   username: string | null;
   password: string | null;
+  /** Where people set these two, for hints: "SOURCE_USERNAME and SOURCE_PASSWORD". */
+  credentialSettings: string;
   fetch: typeof fetch;
   clock: Clock;
   retry: RetryPolicy;
@@ -149,7 +151,7 @@ async function fetchToken(
     }
     if (response.status !== 200) {
       await response.body?.cancel();
-      throw refusedToken(what, response.status, basic !== null);
+      throw refusedToken(what, response.status, basic !== null, options.credentialSettings);
     }
     const text = await readText(response).catch((cause: unknown) => ({ cause }));
     if (typeof text !== "string")
@@ -197,11 +199,11 @@ function parseToken(what: string, text: string, startedAt: number): Token {
   return { authorization: `Bearer ${value}`, usableUntil: startedAt + seconds * 1000 - marginMs };
 }
 
-function refusedToken(what: string, status: number, withCredentials: boolean): AppError {
+function refusedToken(what: string, status: number, withCredentials: boolean, settings: string): AppError {
   return new AppError("upstream_unavailable", `cannot fetch ${what}: the token service answers ${status}`, {
     hint: withCredentials
-      ? "check SOURCE_USERNAME and SOURCE_PASSWORD, and that this account may read the repository"
-      : "the repository is not public or does not exist; set SOURCE_USERNAME and SOURCE_PASSWORD if it is private",
+      ? `check ${settings}, and that this account may use the repository`
+      : `the repository is not public or does not exist; set ${settings} if it is private`,
     retryable: false,
   });
 }

@@ -14,6 +14,8 @@ export interface RegistryClientOptions {
   registry: string;
   username?: string | null;
   password?: string | null;
+  /** Where people set these two, for hints. */
+  credentialSettings?: string;
   retry?: RetryPolicy;
   clock?: Clock;
   headersTimeoutMs?: number;
@@ -82,6 +84,7 @@ function createAsk(options: RegistryClientOptions): Ask {
   const { origin, prefix } = parseBase(options.registry);
   const connection = {
     origin,
+    credentialSettings: options.credentialSettings ?? "SOURCE_USERNAME and SOURCE_PASSWORD",
     fetch: options.fetch ?? fetch,
     clock: options.clock ?? systemClock,
     retry: options.retry ?? DEFAULT_RETRY,

@@ -6,6 +6,7 @@ import { ACCEPT_MANIFESTS } from "./manifest.ts";
 import { isRepository } from "./reference.ts";
 import { imageName, parseBase } from "./registry-client.ts";
 import { DEFAULT_RETRY, systemClock } from "./retry.ts";
+import { webStream } from "./web-stream.ts";
 
 export interface RegistryPushOptions {
   /** Base address with scheme and optional path prefix. */
@@ -57,6 +58,7 @@ interface Target {
 }
 
 const USER_AGENT = "casthouse";
+const CREDENTIAL_SETTINGS = "INSTALLER_REGISTRY_USERNAME and INSTALLER_REGISTRY_PASSWORD";
 const LOOK_MS = 3_000;
 /** Until the registry has taken a request in, its body included. */
 const WRITE_MS = 15 * 60_000;
@@ -66,6 +68,7 @@ export function createRegistryPush(options: RegistryPushOptions): RegistryPush {
   const { origin, prefix } = parseBase(options.registry);
   const authenticator = createAuthenticator({
     ...{ origin, username: options.username, password: options.password },
+    credentialSettings: CREDENTIAL_SETTINGS,
     ...{ fetch, clock: systemClock, retry: DEFAULT_RETRY, timeoutMs: 30_000, userAgent: USER_AGENT },
   });
   const target = { origin, prefix, authenticator };
@@ -203,24 +206,11 @@ const headersWith = (authorization: string | null, headers: Record<string, strin
 const bodyOf = (body: Buffer | Readable) =>
   body instanceof Readable ? { body: webStream(body), duplex: "half" } : { body: new Uint8Array(body) };
 
-/** The stream as fetch takes it; the types of Node's own conversion do not fit those of fetch. */
-function webStream(source: Readable): ReadableStream<Uint8Array> {
-  const chunks = source.iterator();
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await chunks.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel: () => void source.destroy(),
-  });
-}
-
 const refusal = (what: string, status: number) =>
   new AppError("upstream_unavailable", `cannot push ${what}: the registry answers ${status}`, {
     hint:
       status === 401 || status === 403
-        ? "check INSTALLER_REGISTRY_USERNAME and INSTALLER_REGISTRY_PASSWORD, and that this account may write"
+        ? `check ${CREDENTIAL_SETTINGS}, and that this account may write`
         : "check INSTALLER_REGISTRY and the log of that registry",
   });
 

@@ -17,6 +17,8 @@ export interface TransportOptions {
   /** Scheme, host and port of the registry. */
   origin: string;
   authenticator: Authenticator;
+  /** Where people set the credentials, for hints. */
+  credentialSettings: string;
   fetch: typeof fetch;
   clock: Clock;
   retry: RetryPolicy;
@@ -80,7 +82,8 @@ async function attempt(
     if (response.status === 401 && fromRegistry && round === 1) {
       const header = response.headers.get("www-authenticate") ?? "";
       const next = await authenticator.answer(request.repository, header, authorization, request.signal);
-      if (next === null) throw refused(request.what, response.status, authorization !== null);
+      if (next === null)
+        throw refused(request.what, response.status, authorization !== null, options.credentialSettings);
       authorization = next;
       continue;
     }
@@ -102,7 +105,7 @@ function judge(
   if (isRetryableStatus(status) || (!fromRegistry && (status === 401 || status === 403))) {
     return { ok: false, reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   }
-  if (status === 401 || status === 403) throw refused(what, status, authorized);
+  if (status === 401 || status === 403) throw refused(what, status, authorized, options.credentialSettings);
   throw unavailable(what, reason, retryAfterMs);
 }
 
@@ -187,11 +190,11 @@ function reasonOf(cause: unknown): string {
   return `the registry cannot be reached (${message.replace(/^(?:Type)?Error: /, "")})`;
 }
 
-function refused(what: string, status: number, authorized: boolean): AppError {
+function refused(what: string, status: number, authorized: boolean, settings: string): AppError {
   return new AppError("upstream_unavailable", `cannot fetch ${what}: the registry answers ${status}`, {
     hint: authorized
-      ? "check SOURCE_USERNAME and SOURCE_PASSWORD, and that this account may read the repository"
-      : "the registry wants credentials; set SOURCE_USERNAME and SOURCE_PASSWORD",
+      ? `check ${settings}, and that this account may read the repository`
+      : `the registry wants credentials; set ${settings}`,
     retryable: false,
   });
 }

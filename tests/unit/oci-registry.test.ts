@@ -1,5 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createRegistryClient } from "../../lib/oci/registry-client.ts";
+import { createRegistryPush } from "../../lib/oci/registry-push.ts";
 import { makeLayer, sha256 } from "../fixtures/fake-image.ts";
 import { FakeRegistry } from "../fixtures/fake-registry.ts";
 import { failure, openSource, removeScratch, scratchFolder } from "../fixtures/source-images.ts";
@@ -83,6 +84,30 @@ describe("credentials", () => {
     expect(JSON.stringify(error)).not.toContain("wrong");
     const none = await failure((await openSource(fake.url)).images.tags(REPOSITORY));
     expect(none.extra.hint).toContain("wants credentials");
+  });
+
+  test("names the settings of the registry it asks, also when its token service refuses", async () => {
+    const challenge = { "www-authenticate": 'Bearer realm="https://push.example/token"' };
+    const answers = vi
+      .spyOn(globalThis, "fetch")
+      .mockImplementation(async (input) =>
+        String(input).includes("/token")
+          ? new Response(null, { status: 403 })
+          : new Response(null, { status: 401, headers: challenge }),
+      );
+    onTestFinished(() => void answers.mockRestore());
+    const push = createRegistryPush({ registry: "https://push.example", username: "me", password: "p" });
+    const manifest = { mediaType: "m", bytes: new Uint8Array() };
+    const pushing = push.putManifest("a/b", "v1", manifest, new AbortController().signal);
+    const { hint = "" } = (await failure(pushing)).extra;
+    expect(hint).toContain("INSTALLER_REGISTRY_PASSWORD");
+    expect(hint).not.toContain("SOURCE_");
+    const client = createRegistryClient({
+      registry: "https://other.example",
+      credentialSettings: "OTHER_FILE",
+      fetch: async () => new Response(null, { status: 403 }),
+    });
+    expect((await failure(client.tags(REPOSITORY))).extra.hint).toContain("OTHER_FILE");
   });
 
   test("does not hand credentials to a plain token service of an https registry", async () => {
