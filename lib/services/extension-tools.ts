@@ -11,7 +11,7 @@ import type { ExtensionTools } from "./own-uploads.ts";
 export function createExtensionTools({ run }: { run: RunTool }): ExtensionTools {
   return {
     unpack: (file, dir, limits, signal) => unpackExtension(file, dir, limits, { run, signal }),
-    architectures: (tree) => extensionArchitectures(tree),
+    architectures: extensionArchitectures,
     check: (tree, arch, release, signal) => checkExtension(tree, { arch, release, signal }),
     pack: packExtension,
     image: extensionImage,

@@ -1,7 +1,7 @@
 /** Images that lie in our own tables and store, answered as a registry would answer, so that one reader knows both. */
-import { Readable } from "node:stream";
 import type { RegistryRepository } from "../db/registry-repository.ts";
 import { digestHex, isDigest } from "../oci/reference.ts";
+import { webStream } from "../oci/web-stream.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey } from "./source-blobs.ts";
 
@@ -29,9 +29,6 @@ export function ownRegistryFetch(rows: RegistryRepository, store: ObjectStore): 
     if (object === null) return missing();
     const headers = { "content-length": String(object.sizeBytes) };
     if (bodyless) return new Response(null, { headers });
-    return new Response(
-      Readable.toWeb(await store.get(key, undefined, init?.signal ?? undefined)) as ReadableStream,
-      { headers },
-    );
+    return new Response(webStream(await store.get(key, undefined, init?.signal ?? undefined)), { headers });
   };
 }

@@ -24,7 +24,7 @@ import { offeredRepository } from "./own-publishing.ts";
 /** What is done with archives and folders of extensions. */
 export interface ExtensionTools {
   unpack(file: string, dir: string, limits: UnpackLimits, signal: AbortSignal): Promise<ExtensionTree>;
-  architectures(tree: ExtensionTree): Promise<Arch[]>;
+  architectures(tree: ExtensionTree, signal: AbortSignal): Promise<Arch[]>;
   check(
     tree: ExtensionTree,
     arch: Arch,
@@ -40,7 +40,7 @@ export interface UploadOptions extends LookingOptions {
 }
 
 /** Unpacked archives may be this many times as large as they are sent. */
-const MOST_GROWTH = 20;
+const MOST_GROWTH = 8;
 const MOST_ENTRIES = 100_000;
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 
@@ -65,7 +65,8 @@ export async function takeUpload(
     await pipeline(sentBytes(request.body, options.maxBytes), createWriteStream(file), { signal });
     const limits = { maxBytes: options.maxBytes * MOST_GROWTH, maxEntries: MOST_ENTRIES };
     const tree = await options.tools.unpack(file, path.join(dir, "tree"), limits, signal);
-    const platforms = request.arch === undefined ? await options.tools.architectures(tree) : [request.arch];
+    const { arch } = request;
+    const platforms = arch === undefined ? await options.tools.architectures(tree, signal) : [arch];
     const reports = await checkAll(options, tree, platforms, talos, signal);
     refuseErrors(name, reports);
     const [first] = reports;
