@@ -25,8 +25,8 @@ import { createOwnSourceService, type OwnSourceServiceOptions } from "./services
 import { createSourceBlobs } from "./services/source-blobs.ts";
 import type { ObjectStore } from "./storage/object-store.ts";
 
-/** Unpacked images may be this many times as large as they are sent. */
-const GROWTH = 20;
+/** Unpacked images may be this many times as large as they are sent; scratch space is not for bombs. */
+const GROWTH = 8;
 
 /** The official images, and those below own/ out of our own tables and store. For web and worker. */
 export function joinOwnImages(
