@@ -33,14 +33,14 @@ export default async function OpenPage({ searchParams }: { searchParams: Promise
   const problem = opening ?? toldProblem(query);
   const forms = ["id", "installer", "image", "pxe", "form", "yaml"] as const;
   return (
-    <div className="max-w-2xl space-y-6">
+    <div className="max-w-2xl space-y-4">
       <h1 className="text-xl font-semibold tracking-tight">{t("open.title")}</h1>
       {problem && (
         <Notice tone="bad">
           <p className="break-words">{t(`open.problem.${problem.kind}`, { about: problem.about })}</p>
         </Notice>
       )}
-      <OpenForm text={what || (query.get("pasted") ?? "")} />
+      <OpenForm text={what || (query.get("pasted") ?? "")} primary />
       <section aria-labelledby="open-forms" className="space-y-2 border-t border-line pt-6">
         <h2 id="open-forms" className="font-semibold">
           {t("open.forms")}

@@ -58,8 +58,7 @@ export function FailureReport({ build, error }: { build: BuildSnapshot; error: B
       )}
       <div className="flex flex-wrap items-center gap-2">
         <BuildAgain build={build} />
-        <CopyButton text={failureMarkdown(build, error)} what={t("failure.copy")} />
-        <span className="needs-script text-sm text-soft">{t("failure.copy")}</span>
+        <CopyButton text={failureMarkdown(build, error)} what={build.path} label={t("failure.copy")} />
       </div>
     </section>
   );

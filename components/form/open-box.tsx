@@ -2,8 +2,8 @@
 /** Opens what exists: an ID, an address, an installer reference or YAML, pasted into one field. */
 import { useWords } from "../words/words-provider.tsx";
 
-/** `text`: what was pasted before, to be mended. */
-export function OpenForm({ text = "" }: { text?: string }) {
+/** `text`: what was pasted before, to be mended. `primary`: opening is what the page is for. */
+export function OpenForm({ text = "", primary = false }: { text?: string; primary?: boolean }) {
   const { t } = useWords();
   return (
     <form method="post" action="/open/read" className="max-w-2xl space-y-3">
@@ -22,7 +22,7 @@ export function OpenForm({ text = "" }: { text?: string }) {
         autoCapitalize="off"
         spellCheck={false}
       />
-      <button type="submit" className="button">
+      <button type="submit" className={`button ${primary ? "button-primary" : ""}`}>
         {t("open.button")}
       </button>
     </form>

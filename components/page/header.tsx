@@ -19,7 +19,11 @@ export function Header({ words, path, theme, unverified }: Props) {
   const links = [
     { href: "/", label: t("nav.new"), here: place === "/" },
     { href: "/catalog", label: t("nav.catalog"), here: /^\/(catalog|compare|upgrade)/.test(place) },
-    { href: "/extensions", label: t("nav.own"), here: place.startsWith("/extensions") },
+    {
+      ...{ href: "/extensions", label: t("nav.own"), here: place.startsWith("/extensions") },
+      // Phones have room for four; the footer names it too.
+      hidden: "max-sm:hidden",
+    },
     { href: "/presets", label: t("nav.presets"), here: place.startsWith("/presets") },
     { href: "/builds", label: t("nav.builds"), here: place.startsWith("/builds") },
   ];
@@ -38,14 +42,14 @@ export function Header({ words, path, theme, unverified }: Props) {
         </a>
         <nav
           aria-label={t("nav.label")}
-          className="order-last flex w-full flex-wrap gap-x-5 text-sm sm:order-none sm:w-auto"
+          className="order-last flex w-full flex-wrap gap-x-3 text-xs sm:order-none sm:w-auto sm:gap-x-5 sm:text-sm"
         >
-          {links.map(({ href, label, here }) => (
+          {links.map(({ href, label, here, hidden = "" }) => (
             <a
               key={href}
               href={href}
               aria-current={here ? "page" : undefined}
-              className={`py-1 ${here ? "font-semibold text-ink shadow-[inset_0_-2px] shadow-accent" : "text-soft hover:text-ink"}`}
+              className={`py-1.5 sm:py-1 ${hidden} ${here ? "font-semibold text-ink shadow-[inset_0_-2px] shadow-accent" : "text-soft hover:text-ink"}`}
             >
               {label}
             </a>
@@ -58,7 +62,7 @@ export function Header({ words, path, theme, unverified }: Props) {
       </div>
       {unverified && (
         <div className="border-t border-line bg-warn-wash">
-          <p className="mx-auto max-w-[84rem] px-4 py-1.5 text-sm text-warn lg:px-8">
+          <p className="mx-auto max-w-[84rem] px-4 py-1.5 text-xs text-warn sm:text-sm lg:px-8">
             {t("source.unverified")}
           </p>
         </div>

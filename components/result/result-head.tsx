@@ -41,7 +41,7 @@ export function ResultHead(props: Props) {
           </div>
           <div className="no-print flex flex-wrap gap-2">
             {links.map(({ href, label }) => (
-              <a key={href} href={href} className="button">
+              <a key={href} href={href} className="button button-small">
                 {label}
               </a>
             ))}

@@ -31,14 +31,24 @@ export interface Words {
 
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 
+/** "279 B": the short form writes bytes in full in English, and the narrow one has the symbol without a space. */
+function formatBytes(language: Language, bytes: number): string {
+  const narrow = new Intl.NumberFormat(language, { style: "unit", unit: "byte", unitDisplay: "narrow" });
+  const parts = narrow.formatToParts(bytes).filter(({ type }) => type !== "literal");
+  const unit = parts.find(({ type }) => type === "unit")?.value ?? "";
+  const amount = parts.flatMap(({ type, value }) => (type === "unit" ? [] : [value])).join("");
+  return `${amount}\u00a0${unit}`;
+}
+
 function formatSize(language: Language, bytes: number): string {
+  if (bytes < 1000) return formatBytes(language, bytes);
   const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
   const value = bytes / 1000 ** power;
   return new Intl.NumberFormat(language, {
     style: "unit",
     unit: UNITS[power] ?? "byte",
     unitDisplay: "short",
-    maximumFractionDigits: power > 0 && value < 100 ? 1 : 0,
+    maximumFractionDigits: value < 100 ? 1 : 0,
   }).format(value);
 }
 

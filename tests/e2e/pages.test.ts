@@ -1,12 +1,18 @@
 /** Every page in both themes against axe; failures, cancelled builds and what is missing. */
+
+import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startWebFactory, type WebFactory } from "../fixtures/browser.ts";
+import { packChaos, sendJson, uploadPin } from "../fixtures/own-extensions.ts";
 
 let web: WebFactory;
 let schematic: string;
 let failedBuild: string;
+let readyBuild: string;
+let preset: string;
+let ownSource: string;
 
 /** Starts a build by the result page's own form and gives the path of the build page. */
 async function startBuild(page: Page, id: string, file: string): Promise<string> {
@@ -19,8 +25,14 @@ async function startBuild(page: Page, id: string, file: string): Promise<string>
 }
 
 beforeAll(async () => {
-  web = await startWebFactory();
+  web = await startWebFactory({ OWN_EXTENSIONS: "everyone" });
   schematic = await web.factory.schematic("customization: {extraKernelArgs: [axe=1]}");
+  const kept = { name: "A preset", labels: { site: "lyon", lab: "" }, schematic, version: "v1.13.2" };
+  const { status, body } = await sendJson(`${web.url}/api/v1/presets`, kept);
+  expect(status).toBe(201);
+  preset = body.id;
+  const archive = await packChaos(join(web.factory.dataDir, "made"), { version: "v1.0.0" });
+  ownSource = (await uploadPin(archive, `${web.url}/api/v1/extensions/team/chaos-daemon`)).sourceId;
 }, 300_000);
 afterAll(() => web?.stop(), 60_000);
 
@@ -44,6 +56,7 @@ describe("a failing build", () => {
     };
     await expect.poll(buildAgain, { timeout: 60_000, interval: 5_000 }).not.toBe(first);
     await page.locator('[data-state="ready"]').waitFor({ timeout: 120_000 });
+    readyBuild = page.url();
     await page.close();
   });
 
@@ -101,7 +114,27 @@ describe("what is missing", () => {
   });
 });
 
-describe.each(["light", "dark"] as const)("axe in the %s theme", (colorScheme) => {
+/** Every fold open, at both widths and in both themes: what axe finds, and whether something is wider than the window. */
+async function faultsOf(page: Page): Promise<string[]> {
+  await page.locator("details").evaluateAll((all) => {
+    for (const one of all) one.setAttribute("open", "");
+  });
+  const faults: string[] = [];
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 844 });
+    if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth))
+      faults.push(`wider than ${width}`);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      for (const { id, nodes } of violations)
+        faults.push(`${width} ${colorScheme} ${id}: ${nodes.map((node) => node.html).join(" ")}`);
+    }
+  }
+  return faults;
+}
+
+describe("axe", () => {
   it.each([
     ["the form", () => "/"],
     [
@@ -116,21 +149,25 @@ describe.each(["light", "dark"] as const)("axe in the %s theme", (colorScheme) =
     ["the files of a schematic", () => `/schematics/${schematic}?version=v1.13.2&platform=metal&arch=amd64`],
     ["the builds", () => "/builds"],
     ["a failed build", () => failedBuild],
+    ["a build that is ready", () => readyBuild],
+    ["the page that opens things", () => "/open"],
+    ["the overlays", () => "/catalog?list=overlays"],
+    ["a comparison to be", () => "/compare"],
+    ["an upgrade to be", () => "/upgrade"],
+    ["the presets", () => "/presets"],
+    ["a preset to be", () => `/presets/new?schematic=${schematic}&version=v1.13.2&problem=labels`],
+    ["a preset", () => `/presets/${preset}`],
+    ["the status", () => "/status"],
+    ["own extensions", () => "/extensions"],
+    ["an own extension", () => `/extensions/${ownSource}`],
     ["the API", () => "/api"],
     ["a missing page", () => "/nowhere"],
   ])("finds nothing on %s", async (_what, path) => {
-    for (const width of [1280, 390]) {
-      const page = await web.open({ colorScheme, viewport: { width, height: 844 } });
-      const reply = await page.goto(path());
-      expect(reply?.status()).toBe(path() === "/nowhere" ? 404 : 200);
-      await page.locator("details").evaluateAll((all) => {
-        for (const one of all) one.setAttribute("open", "");
-      });
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`)).toEqual(
-        [],
-      );
-      await page.close();
-    }
+    // Colours that are still changing would be measured half way.
+    const page = await web.open({ reducedMotion: "reduce" });
+    const reply = await page.goto(path());
+    expect(reply?.status()).toBe(path() === "/nowhere" ? 404 : 200);
+    expect(await faultsOf(page)).toEqual([]);
+    await page.close();
   });
 });

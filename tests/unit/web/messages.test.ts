@@ -45,6 +45,15 @@ describe("catalogues", () => {
     expect(entries.map(([key]) => key).filter((key) => !isUsed(key))).toEqual([]);
   });
 
+  it("hold every sentence that a page asks for by its name", () => {
+    const asked = [...code.matchAll(/\b(t|plural)\(\s*"([^"]+)"/g)].map(([, kind, key]) =>
+      kind === "plural" ? `${key}.one` : `${key}`,
+    );
+    expect(asked.length).toBeGreaterThan(200);
+    expect(asked.filter((key) => !Object.hasOwn(en, key))).toEqual([]);
+    expect(composed.filter((pattern) => !entries.some(([key]) => pattern.test(key)))).toEqual([]);
+  });
+
   it("have both forms of every count", () => {
     const bases = entries.flatMap(([key]) => (key.endsWith(".one") ? [key.slice(0, -4)] : []));
     for (const base of bases) expect(en, base).toHaveProperty([`${base}.other`]);
@@ -81,6 +90,7 @@ describe("words", () => {
   it("writes sizes, times and counts as each language does", () => {
     expect(english.size(95_123_456)).toBe("95.1 MB");
     expect(words.size(95_123_456)).toMatch(/^95,1\s*Mo$/);
+    expect([english.size(668), words.size(0)]).toEqual(["668\u00a0B", "0\u00a0o"]);
     expect(english.duration(420)).toBe("0.4\u00a0s");
     expect(words.duration(2_450)).toBe("2,5\u00a0s");
     expect(english.duration(125_000)).toBe("2\u00a0min 5\u00a0s");
