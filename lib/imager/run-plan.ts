@@ -1,4 +1,5 @@
 /** Walks a plan: only what the missing parts need, independent steps side by side, every failure with its place. */
+import { setMaxListeners } from "node:events";
 import { mkdir, rm } from "node:fs/promises";
 import { join, sep } from "node:path";
 import pLimit from "p-limit";
@@ -9,6 +10,8 @@ import type { BuildPlan, Phase, PlanInput, PlanStep, Product, RunPlanOptions } f
 /** Steps at the same time; the heavy ones use every core by themselves. */
 const PARALLEL_STEPS = 2;
 const PARALLEL_FETCHES = 4;
+/** What one download from an S3 server listens with, and one to spare. */
+const LISTENERS_EACH = 4;
 
 /** One thing to do, numbered for people. */
 interface Unit {
@@ -39,10 +42,13 @@ export async function runPlan(plan: BuildPlan, options: RunPlanOptions): Promise
   const last = plan.steps.at(-1);
   if (!last) throw new AppError("internal", "the plan has no steps", { retryable: false });
   const inner = new AbortController();
+  const signal = AbortSignal.any([options.signal, inner.signal]);
+  // Looking for a part or fetching an input hangs a few listeners on it, all at once; more would be a leak.
+  setMaxListeners(LISTENERS_EACH * (plan.inputs.length + plan.steps.length), signal);
   const walk: Walk = {
     plan,
     options,
-    signal: AbortSignal.any([options.signal, inner.signal]),
+    signal,
     stop: (reason) => inner.abort(reason),
     cached: new Map(),
     units: new Map(),
