@@ -4,6 +4,9 @@ import type { Words } from "../words/translator.ts";
 import { LanguageSwitch } from "./language-switch.tsx";
 import { ThemeSwitch } from "./theme-switch.tsx";
 
+/** Phones have room for four places: this one is in the footer as well. */
+const OWN = "/extensions";
+
 interface Props {
   words: Words;
   /** Path and query that the language switch returns to. */
@@ -19,11 +22,7 @@ export function Header({ words, path, theme, unverified }: Props) {
   const links = [
     { href: "/", label: t("nav.new"), here: place === "/" },
     { href: "/catalog", label: t("nav.catalog"), here: /^\/(catalog|compare|upgrade)/.test(place) },
-    {
-      ...{ href: "/extensions", label: t("nav.own"), here: place.startsWith("/extensions") },
-      // Phones have room for four; the footer names it too.
-      hidden: "max-sm:hidden",
-    },
+    { href: OWN, label: t("nav.own"), here: place.startsWith(OWN) },
     { href: "/presets", label: t("nav.presets"), here: place.startsWith("/presets") },
     { href: "/builds", label: t("nav.builds"), here: place.startsWith("/builds") },
   ];
@@ -44,12 +43,12 @@ export function Header({ words, path, theme, unverified }: Props) {
           aria-label={t("nav.label")}
           className="order-last flex w-full flex-wrap gap-x-3 text-xs sm:order-none sm:w-auto sm:gap-x-5 sm:text-sm"
         >
-          {links.map(({ href, label, here, hidden = "" }) => (
+          {links.map(({ href, label, here }) => (
             <a
               key={href}
               href={href}
               aria-current={here ? "page" : undefined}
-              className={`py-1.5 sm:py-1 ${hidden} ${here ? "font-semibold text-ink shadow-[inset_0_-2px] shadow-accent" : "text-soft hover:text-ink"}`}
+              className={`py-1.5 sm:py-1 ${href === OWN ? "max-sm:hidden" : ""} ${here ? "font-semibold text-ink shadow-[inset_0_-2px] shadow-accent" : "text-soft hover:text-ink"}`}
             >
               {label}
             </a>
