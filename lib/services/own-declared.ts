@@ -110,7 +110,7 @@ export function parseDeclarations(text: string): Declaration[] {
   const [error] = document.errors;
   if (error) throw invalidInput(`The declared sources are not YAML: ${error.message.split("\n")[0]}`);
   const schema = z.strictObject({ sources: z.array(declarationSchema).max(1_000) });
-  const parsed = schema.safeParse(document.toJS({ maxAliasCount: 0 }));
+  const parsed = schema.safeParse(plainValue(document));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw invalidInput(
@@ -125,6 +125,15 @@ export function parseDeclarations(text: string): Declaration[] {
     keys.add(keyOf(input));
   }
   return parsed.data.sources;
+}
+
+function plainValue(document: ReturnType<typeof parseDocument>): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 0 });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw invalidInput(`The declared sources are wrong: ${reason}`, { cause });
+  }
 }
 
 const keyOf = ({ subject, namespace, name }: { subject: string; namespace: string; name?: string | null }) =>

@@ -98,6 +98,7 @@ export function createOwnSourceService(options: OwnSourceServiceOptions): OwnSou
       const source = known ?? newUploads(options, request);
       const offered = await limit(() => takeUpload(options, source.id, request));
       const sourceId = known?.id ?? (await addUploads(options, source, request));
+      if (known !== null && override && !known.override) await rows.changeSource({ ...known, override });
       const pin = attempt(() => adopted(offered, request, official, at(options))) ?? offered;
       await save({ ...pin, sourceId });
       return toPinView({ ...pin, sourceId });

@@ -1,5 +1,6 @@
 /** Names, ranges and what a release gets of own extensions. */
 import { describe, expect, it } from "vitest";
+import { ownMark } from "../../../lib/domain/own-mark.ts";
 import {
   coversVersion,
   type OwnPin,
@@ -7,6 +8,7 @@ import {
   pinsFor,
   requireOwnName,
   requireRange,
+  withFormerOwn,
   withOwn,
 } from "../../../lib/domain/own-sources.ts";
 import { extensionImage, type Release } from "../../../lib/domain/release.ts";
@@ -144,6 +146,37 @@ describe("a release", () => {
     });
     expect(first && extensionImage(first).repository).toBe("own/team/daemon");
     expect(others).toEqual(release.extensions);
+  });
+
+  it("has what was retired last for files that were built then, beside what is in use", () => {
+    const retired = (id: string, at: number, change: Partial<OwnPin> = {}) =>
+      pin({ id, state: "retired", adoptedAt: new Date(at), ...change });
+    const pins = [
+      retired("older", 2),
+      retired("newer", 3),
+      pin({ id: "never", state: "retired", adoptedAt: null }),
+      retired("unfit", 4, { talos: "<1.10.0" }),
+      pin({ id: "used", name: "team/used", repository: "own/team/used" }),
+      retired("former", 9, { name: "team/used", repository: "own/team/used" }),
+    ];
+    const former = withFormerOwn(release, pins, "factory").extensions;
+    expect(former.flatMap(({ own }) => (own === undefined ? [] : [own.pin]))).toEqual(["used", "newer"]);
+    expect(withOwn(release, pins, "factory").extensions.map(({ name }) => name)).not.toContain("team/daemon");
+  });
+
+  it("marks what is not official, and replaced names only where something is replaced", () => {
+    const pins = [pin({ override: true }), pin({ id: "g", name: "siderolabs/gvisor", override: true })];
+    const { extensions } = withOwn(release, pins, "factory:3000");
+    expect(extensions.map((entry) => [entry.name, ownMark(entry)])).toEqual([
+      ["siderolabs/gvisor", "replaces"],
+      ["team/daemon", "own"],
+      ["siderolabs/tailscale", null],
+    ]);
+    // What the list of the API gives has no origin.
+    const bare = { name: "team/daemon", ref: "factory:3000/own/team/daemon:v1" };
+    expect(ownMark(bare)).toBe("own");
+    expect(ownMark({ ...bare, name: "siderolabs/gvisor" })).toBe("replaces");
+    expect(ownMark({ ...bare, ref: "ghcr.io/siderolabs/own/x:v1" })).toBeNull();
   });
 
   it("keeps an official name unless it is replaced on purpose", () => {
