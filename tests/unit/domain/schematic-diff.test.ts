@@ -42,12 +42,14 @@ describe("lists", () => {
     ]);
   });
 
-  it("do not take minutes for a text that was made to", () => {
+  it("are not compared line by line where a text was made to take minutes", () => {
     const lines = (seed: number) => Array.from({ length: 60_000 }, (_, index) => `${(index * seed) % 997}`);
-    const started = performance.now();
     const items = diffLists(lines(7), lines(11));
     expect(items.filter((item) => item.change !== "removed")).toHaveLength(60_000);
-    expect(performance.now() - started).toBeLessThan(2_000);
+    // Many lines are in both; those that a comparison would find are told as replaced, all but the first.
+    const changes = items.map((item) => item.change);
+    expect(changes.filter((change) => change === "same")).toHaveLength(1);
+    expect(changes.lastIndexOf("removed")).toBe(60_000 - 1);
   });
 });
 
