@@ -14,7 +14,7 @@ import { badDigest, badSubject, blobUnknown, manifestUnknown } from "./registry-
 import { blobKey } from "./source-blobs.ts";
 
 export interface SourceOptions {
-  images: Pick<SourceImages, "tags" | "findManifest" | "blob"> & SourceMirror;
+  images: Pick<SourceImages, "tags" | "findDigest" | "findManifest" | "blob"> & SourceMirror;
   store: ObjectStore;
   rows: RegistryRepository;
 }
@@ -75,6 +75,7 @@ async function unlessAway<T>(ask: () => Promise<T>, remember: () => Promise<T | 
   }
 }
 
+/** A digest is asked of the source once: what is kept of another repository, or of somebody's own images, does not count. */
 async function findManifest(
   { images, rows }: SourceOptions,
   repository: string,
@@ -85,7 +86,9 @@ async function findManifest(
   if (kept !== null) return kept;
   return unlessAway<RegistryDocument>(
     async () => {
-      const found = await images.findManifest(repository, reference, signal);
+      const isThere =
+        !isDigest(reference) || (await images.findDigest(repository, reference, signal)) !== null;
+      const found = isThere ? await images.findManifest(repository, reference, signal) : null;
       if (found === null) throw manifestUnknown(reference);
       await remember(rows, repository, reference, found);
       return found;

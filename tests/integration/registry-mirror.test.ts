@@ -87,6 +87,12 @@ describe("the mirror", () => {
     await images.blob("private/extension", layer);
     const error = await failure(registry.blob(at(`siderolabs/imager/blobs/${layer.digest}`), call));
     expect(ociCode(error)).toBe("BLOB_UNKNOWN");
+    await images.platformManifest("private/extension", secret.digest, "amd64");
+    const { registry: another } = await openRegistryWeb(world, source);
+    for (const process of [registry, another]) {
+      const asked = process.manifest(at(`siderolabs/imager/manifests/${secret.digest}`), call);
+      expect(ociCode(await failure(asked))).toBe("MANIFEST_UNKNOWN");
+    }
   });
 
   test("cuts the answer when the source sends other bytes, and keeps nothing", async () => {
