@@ -16,7 +16,7 @@ export function Footer({ words, version, source, sample }: Props) {
     <footer className="no-print mt-16 border-t border-line">
       <div className="mx-auto flex max-w-[84rem] flex-col gap-1 px-4 pb-24 pt-6 text-sm text-soft lg:px-8 lg:pb-8">
         <nav aria-label={t("footer.label")} className="mb-2 flex flex-wrap gap-x-5">
-          <a href="/extensions" className="link">
+          <a href="/extensions" className="link sm:hidden">
             {t("nav.own")}
           </a>
           <a href="/status" className="link">

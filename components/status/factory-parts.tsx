@@ -8,7 +8,14 @@ export function FactoryParts({ words, checks }: { words: Words; checks: HealthCh
   return (
     <ul aria-label={t("status.parts")} className="flex flex-wrap gap-x-8 gap-y-3">
       {checks.map(({ name, ok, hint }) => (
-        <li key={name} className={ok ? "" : "w-full border-l-2 border-bad bg-bad-wash px-3 py-2"}>
+        <li
+          key={name}
+          className={
+            ok
+              ? "max-sm:flex max-sm:w-full max-sm:justify-between"
+              : "w-full border-l-2 border-bad bg-bad-wash px-3 py-2"
+          }
+        >
           <span className="mr-2">{t(`status.part.${name}`)}</span>
           <Badge tone={ok ? "good" : "bad"}>{t(ok ? "status.ok" : "status.away")}</Badge>
           {!ok && (

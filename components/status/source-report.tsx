@@ -1,7 +1,7 @@
 /** Where releases come from: is the registry there, how old is the list, what is not offered yet and why. */
 import type { FactoryStatus } from "../../lib/services/status-contracts.ts";
 import type { Words } from "../words/translator.ts";
-import { Figure, StatusSection } from "./status-section.tsx";
+import { FIGURES, Figure, StatusSection } from "./status-section.tsx";
 
 interface Props {
   words: Words;
@@ -13,7 +13,7 @@ export function SourceReport({ words, status }: Props) {
   const { source, releases } = status;
   return (
     <StatusSection id="source" title={t("status.source", { registry: source.registry })}>
-      <dl className="flex flex-wrap gap-x-12 gap-y-4">
+      <dl className={FIGURES}>
         <Figure label={t("status.newest")} value={releases.newest ?? "–"} />
         <Figure label={t("status.listed")} value={number(releases.listed)} />
         <Figure

@@ -12,6 +12,9 @@ export function StatusSection({ id, title, children }: { id: string; title: stri
   );
 }
 
+/** Figures side by side; two by two where there is little room. */
+export const FIGURES = "grid grid-cols-2 gap-x-6 gap-y-4 sm:flex sm:flex-wrap sm:gap-x-12";
+
 /** A number with its word below it, as part of a description list. */
 export function Figure({ label, value, href }: { label: string; value: string; href?: string }) {
   return (

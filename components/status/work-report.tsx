@@ -1,7 +1,7 @@
 /** What is under way, who works on it, and how much work was saved. */
 import type { FactoryStatus } from "../../lib/services/status-contracts.ts";
 import type { Words } from "../words/translator.ts";
-import { Figure, StatusSection } from "./status-section.tsx";
+import { FIGURES, Figure, StatusSection } from "./status-section.tsx";
 
 interface Props {
   words: Words;
@@ -49,7 +49,7 @@ export function WorkReport({ words, status }: Props) {
   return (
     <>
       <StatusSection id="work" title={t("status.work")}>
-        <dl className="mb-6 flex flex-wrap gap-x-12 gap-y-4">
+        <dl className={`mb-6 ${FIGURES}`}>
           <Figure label={t("state.queued")} value={number(builds.queued)} href="/builds?state=queued" />
           <Figure label={t("state.building")} value={number(running)} href="/builds?state=building" />
           <Figure label={t("status.day.ready")} value={number(builds.ready)} href="/builds?state=ready" />
@@ -62,7 +62,7 @@ export function WorkReport({ words, status }: Props) {
         )}
       </StatusSection>
       <StatusSection id="reuse" title={t("status.reuse")}>
-        <dl className="flex flex-wrap gap-x-12 gap-y-4">
+        <dl className={FIGURES}>
           {reuse.downloads !== null && (
             <>
               <Figure label={t("status.downloads")} value={number(reuse.downloads)} />
