@@ -9,6 +9,8 @@ import {
   presetDocument,
 } from "../domain/preset.ts";
 import { quoteText } from "../domain/quote.ts";
+import { parseSchematic } from "../domain/schematic-parse.ts";
+import type { Schematic } from "../domain/schematic-types.ts";
 import { AppError, invalidInput, notFound } from "../errors/app-error.ts";
 import type { SchematicService } from "./contracts.ts";
 import type { PresetService } from "./preset-contracts.ts";
@@ -38,21 +40,26 @@ export function createPresetService(options: PresetServiceOptions): PresetServic
         hint: "POST /schematics stores it and gives the ID.",
         details: { field: "schematic" },
       });
-    if (!mayBecomePreset(stored.schematic))
-      throw invalidInput("A schematic with a machine configuration cannot become a preset", {
-        hint: "Presets are seen by everybody who can open this server, and the configuration may hold secrets. Keep the link to the schematic instead.",
-        details: { field: "schematic", secret: true },
-      });
+    refuseSecret(stored.schematic);
     return { name, labels, target, schematicId: stored.id };
   }
 
+  async function requireRoom(): Promise<void> {
+    if ((await presets.count()) < MOST_PRESETS) return;
+    throw new AppError("conflict", `There are ${MOST_PRESETS} presets already`, {
+      hint: "Delete some that nobody needs.",
+      details: { most: MOST_PRESETS },
+      retryable: false,
+    });
+  }
+
+  async function isTaken(name: string): Promise<boolean> {
+    const all = await presets.list(null, MOST_PRESETS);
+    return all.some((one) => one.name.toLowerCase() === name.toLowerCase());
+  }
+
   async function create(input: PresetInput): Promise<Preset> {
-    if ((await presets.count()) >= MOST_PRESETS)
-      throw new AppError("conflict", `There are ${MOST_PRESETS} presets already`, {
-        hint: "Delete some that nobody needs.",
-        details: { most: MOST_PRESETS },
-        retryable: false,
-      });
+    await requireRoom();
     const at = new Date(now());
     const preset = { id: newBuildId(now()), ...(await checked(input)), createdAt: at, updatedAt: at };
     if (!(await presets.insert(preset))) throw taken(input.name);
@@ -97,10 +104,22 @@ export function createPresetService(options: PresetServiceOptions): PresetServic
     },
     async restore(text) {
       const { rest, schematic } = parsePresetDocument(text);
+      // Nothing that is refused is kept, least of all a configuration.
+      refuseSecret(parseSchematic(schematic));
+      await requireRoom();
+      if (await isTaken(rest.name)) throw taken(rest.name);
       const { id } = await schematics.create(schematic);
       return create({ ...rest, schematic: id });
     },
   };
+}
+
+function refuseSecret(schematic: Schematic): void {
+  if (mayBecomePreset(schematic)) return;
+  throw invalidInput("A schematic with a machine configuration cannot become a preset", {
+    hint: "Presets are seen by everybody who can open this server, and the configuration may hold secrets. Keep the link to the schematic instead.",
+    details: { field: "schematic", secret: true },
+  });
 }
 
 const missing = (id: string) =>

@@ -97,6 +97,21 @@ test("what everybody may read holds no machine configuration, and nothing unknow
   );
 });
 
+test("a document that is refused leaves no schematic behind", async () => {
+  const { presets } = operation;
+  const made = await presets.create({ name: "Kept", labels: {}, schematic });
+  const { text } = await presets.document(made.id);
+  const count = () => web.db.schematic.count();
+  const before = await count();
+  const renamed = text.replace("Kept", "Fresh");
+  const configured = renamed.replace(/^( +)extraKernelArgs:/m, "$1embeddedMachineConfiguration: x2\n$&");
+  await expect(presets.restore(configured)).rejects.toThrow("cannot become a preset");
+  await expect(presets.restore(text.replace("a b", "c d"))).rejects.toThrow('named "Kept" already');
+  expect(await count()).toBe(before);
+  await presets.restore(renamed.replace("a b", "c d"));
+  expect(await count()).toBe(before + 1);
+});
+
 test("the status says what waits, who works, what lies in the store and what is reused", async () => {
   await web.assets.start(fakeAsset("waits", [{}]), { requestId: "r" });
   await web.presence.say({ name: "host-a/scope/1/n", slots: 2 });
