@@ -12,6 +12,7 @@ import {
   reconcile,
 } from "../lib/services/build-reconciling.ts";
 import { assetBuildHandler } from "./asset-build.ts";
+import { startContainerRounds } from "./container-rounds.ts";
 
 const RECONCILE_MS = 10_000;
 /** How long running builds may go on after a stop was asked for, before they are handed back. */
@@ -45,6 +46,7 @@ export async function startWorkerProcess(options: WorkerProcessOptions): Promise
   const removed = await cleanScratch(attempt.builds, attempt.scratchDir);
   if (removed > 0) log.info({ removed }, "scratch folders of dead builds removed");
   await sweepStore(options);
+  const endContainerRounds = startRoundsOfContainers(options);
   const rounds = everyWhile(options.reconcileMs ?? RECONCILE_MS, () => round(options));
   const shutdown = new AbortController();
   const workers = startWorkers({
@@ -57,6 +59,7 @@ export async function startWorkerProcess(options: WorkerProcessOptions): Promise
   log.info({ worker: reconciling.identity.name, concurrency: options.concurrency }, "worker is ready");
   return {
     async stop() {
+      endContainerRounds();
       // A round that is under way still needs the connections.
       await Promise.all([rounds.stop(), stopWorkers(workers, shutdown, options)]);
       // Silence says the same half a minute later.
@@ -87,24 +90,20 @@ async function sweepStore({ attempt, log }: WorkerProcessOptions): Promise<void>
 }
 
 async function round(options: WorkerProcessOptions): Promise<void> {
-  const { attempt, reconciling, presence, concurrency, log } = options;
+  const { reconciling, presence, concurrency, log } = options;
   const trouble = (message: string) => (error: unknown) => log.warn({ err: error }, message);
   await presence
     .say({ name: reconciling.identity.name, slots: concurrency })
     .catch(trouble("the worker could not say that it is there"));
   await reconcile(reconciling).catch(trouble("reconciling failed"));
-  await removeContainers(attempt, log);
 }
 
 /** Containers of docker and podman outlive a worker that was killed. */
-async function removeContainers({ containers, builds }: AttemptOptions, log: Logger): Promise<void> {
-  if (!containers) return;
-  try {
-    const removed = await containers.removeLeftovers((owner) => isAttemptAlive(builds, owner));
-    if (removed > 0) log.warn({ removed }, "containers of dead builds removed");
-  } catch (error) {
-    log.warn({ err: error }, "imager images cannot be run here");
-  }
+function startRoundsOfContainers({ attempt, reconcileMs, log }: WorkerProcessOptions): () => void {
+  const { containers, builds } = attempt;
+  if (!containers) return () => undefined;
+  const isAlive = (owner: string) => isAttemptAlive(builds, owner);
+  return startContainerRounds({ containers, isAlive, everyMs: reconcileMs ?? RECONCILE_MS, log });
 }
 
 /** Like setInterval, without a second round while one is running. Stopping waits for the one that runs. */

@@ -19,7 +19,7 @@ export interface WorkerContainers {
   /** For the steps of one build; the owner names it in whatever outlives this process. */
   forBuild(owner: string): ImagerContainers;
   /** Removes containers of builds that no living worker has; gives their number. */
-  removeLeftovers(isAlive: (owner: string) => Promise<boolean>): Promise<number>;
+  removeLeftovers(isAlive: (owner: string) => Promise<boolean>, signal?: AbortSignal): Promise<number>;
   /** Name of the runner. Rejects with tool_failed and a hint when none works here. */
   check(): Promise<string>;
 }
@@ -63,7 +63,7 @@ export function createWorkerContainers(options: WorkerContainersOptions): Worker
         }
       },
     }),
-    removeLeftovers: async (isAlive) => (await runner()).removeLeftovers(isAlive),
+    removeLeftovers: async (isAlive, signal) => (await runner()).removeLeftovers(isAlive, signal),
     check: async () => (await runner()).name,
   };
 }

@@ -1,19 +1,26 @@
 /** How a way to run images is chosen, and what people hear where none works. */
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
 import { AppError } from "../../lib/errors/app-error.ts";
 import { chooseRunner } from "../../lib/exec/container/choose.ts";
 import { containerFailed, LastLines } from "../../lib/exec/container/failures.ts";
+import type { ContainerImage, ContainerJob } from "../../lib/exec/container/types.ts";
 import type { RunOptions, RunTool } from "../../lib/exec/run.ts";
 
 const NO_NAMESPACES = "bwrap: No permissions to create a new namespace";
 
+interface Call {
+  tool: string;
+  args: string[];
+  options: RunOptions | undefined;
+}
+
 /** A machine on which only these programs work. */
-function machine(
-  working: string[],
-  calls: { tool: string; options: RunOptions | undefined }[] = [],
-): RunTool {
+function machine(working: string[], calls: Call[] = []): RunTool {
   return async (tool, args, options) => {
-    calls.push({ tool, options });
+    calls.push({ tool, args, options });
     const program = args.includes("bwrap") || tool === "prlimit" ? "bwrap" : tool;
     if (working.includes(program)) return { stdout: "", stderr: "" };
     const tail = program === "bwrap" ? NO_NAMESPACES : "Cannot connect to the Docker daemon";
@@ -59,11 +66,55 @@ describe("chooseRunner", () => {
   });
 
   it("hands the address of the daemon to docker alone", async () => {
-    const calls: { tool: string; options: RunOptions | undefined }[] = [];
+    const calls: Call[] = [];
     const settings = { runner: "auto", dockerHost: "unix:///there" } as const;
     await chooseRunner(machine(["podman"], calls), settings);
     const env = (tool: string) => calls.find((call) => call.tool === tool)?.options?.env;
     expect([env("docker"), env("podman")]).toEqual([{ DOCKER_HOST: "unix:///there" }, undefined]);
+  });
+});
+
+describe("the runner of docker", () => {
+  const job: ContainerJob = {
+    ...{ title: "the image", args: ["-"], stdin: Buffer.from("profile"), owner: "b-1", file: "made" },
+    ...{ input: "/scratch/input", keys: "/scratch/keys", output: "/scratch/output" },
+    ...{ temporary: mkdtempSync(join(tmpdir(), "runner-")), onLine: () => undefined },
+    signal: new AbortController().signal,
+  };
+  afterAll(() => rmSync(job.temporary, { recursive: true }));
+  const image = { name: "a@b", key: "k" } as ContainerImage;
+
+  it("copies what is in a folder, so that folders of the image do not get one more in between", async () => {
+    const calls: Call[] = [];
+    const runner = await chooseRunner(machine(["docker"], calls), { runner: "docker", dockerHost: null });
+    await runner.run(image, job);
+    const copies = calls.filter(({ args }) => args[0] === "cp").map(({ args }) => args.slice(1));
+    expect(copies).toEqual([
+      ["/scratch/input/.", "casthouse-b-1:/input"],
+      [`${job.temporary}/empty/.`, "casthouse-b-1:/out"],
+      ["/scratch/keys/.", "casthouse-b-1:/secureboot"],
+      ["casthouse-b-1:/out/made", "/scratch/output/made"],
+    ]);
+  });
+
+  it("lets the daemon keep nothing of what the program says", async () => {
+    const calls: Call[] = [];
+    const runner = await chooseRunner(machine(["docker"], calls), { runner: "docker", dockerHost: null });
+    await runner.run(image, job);
+    expect(calls.find(({ args }) => args[0] === "create")?.args).toContain("--log-driver=none");
+  });
+
+  it("waits a short time only for a daemon that may hang", async () => {
+    const calls: Call[] = [];
+    const runner = await chooseRunner(machine(["docker"], calls), { runner: "docker", dockerHost: null });
+    const { signal } = new AbortController();
+    await runner.removeLeftovers(() => Promise.resolve(true), signal);
+    const limits = calls.map(({ args, options }) => [args[0], options?.timeoutMs]);
+    expect(limits).toEqual([
+      ["version", 20_000],
+      ["ps", 20_000],
+    ]);
+    expect(calls.at(-1)?.options?.signal).toBe(signal);
   });
 });
 

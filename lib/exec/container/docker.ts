@@ -16,6 +16,8 @@ const PREFIX = "casthouse-";
 const IMAGE = "localhost/casthouse-imager";
 /** Handing over an image of a few hundred megabytes included. */
 const CALL_MS = 600_000;
+/** Questions that a daemon answers at once, or not at all. */
+const QUESTION_MS = 20_000;
 const NO_DAEMON =
   "Check that its daemon runs and that the worker's account may use it (DOCKER_HOST), or set BUILD_CONTAINER_RUNNER=bubblewrap.";
 
@@ -30,16 +32,20 @@ interface Client {
   program: Program;
   /** One command that ends soon. */
   call(args: string[], signal?: AbortSignal): Promise<RunResult>;
+  /** One that ends at once. */
+  ask(args: string[], signal?: AbortSignal): Promise<RunResult>;
   /** One that takes as long as the work. */
   work(args: string[], job: ContainerJob, lines: LastLines): Promise<RunResult>;
 }
 
 function clientOf({ run, program, host }: DockerOptions): Client {
   const env = host === null ? {} : { env: { DOCKER_HOST: host } };
+  const within = (timeoutMs: number) => (args: string[], signal?: AbortSignal) =>
+    run(program, args, { ...env, timeoutMs, ...(signal === undefined ? {} : { signal }) });
   return {
     program,
-    call: (args, signal) =>
-      run(program, args, { ...env, timeoutMs: CALL_MS, ...(signal === undefined ? {} : { signal }) }),
+    call: within(CALL_MS),
+    ask: within(QUESTION_MS),
     work: (args, job, lines) =>
       run(program, args, {
         ...env,
@@ -65,14 +71,14 @@ export function dockerRunner(options: DockerOptions): ContainerRunner {
       await once(loads, tag, () => loadImage(client, image, tag, join(job.temporary, "image"), job));
       await runJob(client, tag, job);
     },
-    removeLeftovers: (isAlive) => removeLeftovers(client, isAlive),
+    removeLeftovers: (isAlive, signal) => removeLeftovers(client, isAlive, signal),
   };
 }
 
 /** Why the program cannot be used, null when it can. */
 export async function dockerTrouble(options: DockerOptions, signal?: AbortSignal): Promise<AppError | null> {
   try {
-    await clientOf(options).call(["version"], signal);
+    await clientOf(options).ask(["version"], signal);
     return null;
   } catch (error) {
     return notStarted("a container", options.program, lastWords(error), NO_DAEMON, error);
@@ -153,7 +159,8 @@ async function prepare(client: Client, tag: string, name: string, job: Container
       [empty, CONTAINER.output],
       ...(job.keys === null ? [] : [[job.keys, CONTAINER.keys]]),
     ];
-    for (const [from = "", to = ""] of copies) await client.call(["cp", from, `${name}:${to}`], job.signal);
+    for (const [from = "", to = ""] of copies)
+      await client.call(["cp", `${from}/.`, `${name}:${to}`], job.signal);
   } catch (error) {
     throw failedBefore(client, job, error);
   }
@@ -182,14 +189,16 @@ function explain({ program }: Client, { title }: ContainerJob, lines: LastLines,
 async function removeLeftovers(
   client: Client,
   isAlive: (owner: string) => Promise<boolean>,
+  signal?: AbortSignal,
 ): Promise<number> {
   const args = ["ps", "--all", "--filter", `label=${LABEL}`, "--format", "{{.Names}}"];
-  const { stdout } = await client.call(args);
+  const { stdout } = await client.ask(args, signal);
   const names = stdout.split("\n").filter((name) => name.startsWith(PREFIX));
   let removed = 0;
   for (const name of names) {
+    signal?.throwIfAborted();
     if (await isAlive(name.slice(PREFIX.length))) continue;
-    await client.call(["rm", "--force", "--volumes", name]).catch(() => undefined);
+    await client.call(["rm", "--force", "--volumes", name], signal).catch(() => undefined);
     removed += 1;
   }
   return removed;

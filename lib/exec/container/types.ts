@@ -58,7 +58,7 @@ export interface ContainerRunner {
    */
   run(image: ContainerImage, job: ContainerJob): Promise<void>;
   /** Removes containers that a process which died has left behind; `isAlive` is asked for the owner of each. */
-  removeLeftovers(isAlive: (owner: string) => Promise<boolean>): Promise<number>;
+  removeLeftovers(isAlive: (owner: string) => Promise<boolean>, signal?: AbortSignal): Promise<number>;
 }
 
 /** An image that lies on this machine, in the form a runner asks for. */
