@@ -80,7 +80,9 @@ export function PinCard({ words, pin, host, changeable }: Props) {
         </p>
       )}
       <ReportView words={words} reports={pin.reports} />
-      <CodeLine caption={t("own.image")} text={`${host}/${pin.repository}:${pin.tag}@${pin.digest}`} />
+      {pin.adoptedAt !== null && (
+        <CodeLine caption={t("own.image")} text={`${host}/${pin.repository}:${pin.tag}@${pin.digest}`} />
+      )}
       <ServiceHelp words={words} services={services} />
       {changeable && <Actions words={words} pin={pin} />}
     </article>

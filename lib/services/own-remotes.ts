@@ -107,16 +107,16 @@ async function verification(keysDir: string, trust: OwnTrust): Promise<SourceIma
 
 const KEY_TYPES = ["ec", "rsa", "ed25519"];
 
-/** invalid_input when the text is no public key that signatures can be checked with; a private one goes nowhere. */
+/** invalid_input when signatures cannot be checked with what looks like a public key. */
 function requirePublicKey(pem: string): void {
   let type: string | undefined;
   try {
-    if (!pem.includes("PRIVATE KEY")) type = createPublicKey(pem).asymmetricKeyType;
+    type = createPublicKey(pem).asymmetricKeyType;
   } catch {
     // Said below.
   }
   if (type !== undefined && KEY_TYPES.includes(type)) return;
-  throw invalidInput("The key of the source is no public key in PEM", {
+  throw invalidInput("The key of the source cannot be used", {
     hint: "Send the text of cosign.pub: ECDSA, RSA or Ed25519, from BEGIN PUBLIC KEY to END PUBLIC KEY.",
     details: { field: "trust.pem" },
   });

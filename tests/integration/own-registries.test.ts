@@ -115,7 +115,7 @@ describe("an image in a registry with a password", () => {
   test.each([
     ["http://127.0.0.1:1/a/b:v1", 400, /may not be asked without TLS/],
     ["https://127.0.0.1:1/a/b:v1", 403, /127\.0\.0\.1:1 is a private address.*OWN_PRIVATE_REGISTRIES/],
-    ["localhost:5555/a/b:v1", 403, /localhost:5555 is a private address/],
+    ["localhost:5555/a/b:v1", 403, /localhost is a private address/],
     ["[::1]:5000/a/b:v1", 403, /private address/],
     ["169.254.169.254/latest/meta-data:v1", 403, /private address/],
     ["team/daemon:v1", 400, /does not say which registry/],
@@ -156,12 +156,15 @@ describe("trust", () => {
     ["no key", "hello"],
     ["a text with NUL", "a\0b"],
     ["a private key", null],
+    ["something else in PEM", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"],
   ])("in %s is refused", async (_, text) => {
     const key = text ?? newPair().privateKey.export({ type: "pkcs8", format: "pem" }).toString();
     const body = image("keyless", `${registry.host}/team/daemon:v1`, { trust: { rule: "key", pem: key } });
     expect(await refusal(body)).toEqual({
       status: 400,
-      says: expect.stringContaining("The key of the source is no public key in PEM"),
+      says: expect.stringMatching(
+        /wrong at trust\.pem: a public key in PEM is needed|key of the source cannot be used/,
+      ),
     });
   });
 
@@ -210,7 +213,7 @@ describe("a catalog", () => {
     await registry.pushCatalog("old/extensions", "v1.0.0", []);
     expect(await refusal(catalog("old/extensions", { namespace: "old" }))).toEqual({
       status: 404,
-      says: expect.stringContaining(`has no catalog for ${VERSION}`),
+      says: expect.stringContaining("has no catalog for any release that is offered here"),
     });
   });
 });
