@@ -62,7 +62,7 @@ export interface OwnSide {
   /** Releases with what was in use before, for files that were built then. */
   former: Pick<ReleaseService, "require">;
   own: OwnSourceService;
-  /** Begins to follow the file of declared sources; only a web process does. */
+  /** Removes what was left behind and begins to follow the file of declared sources; only a web process does. */
   follow(): void;
   close(): Promise<void>;
 }
@@ -81,6 +81,7 @@ export function createOwnSide(options: OwnSideOptions): OwnSide {
     former: { require: releases.requireFormer },
     own: createOwnSourceService(service),
     follow() {
+      service.inspection.sweep(now()).catch(onError);
       const file = config.own.declarations;
       if (file === null) return;
       const onApplied = (count: number) => log.info({ file, count }, "declared sources applied");
@@ -96,7 +97,8 @@ function serviceOptions(
   onChange: () => void,
 ): OwnSourceServiceOptions {
   const { mode, adminToken, authFile, privateHosts, maxBytes, maxCount } = config.own;
-  const scratchDir = path.join(config.dataDir, "scratch");
+  // Not that of builds: a worker that starts removes what is no build's.
+  const scratchDir = path.join(config.dataDir, "own-scratch");
   return {
     ...{ rows, official, findConfigured, onChange, maxBytes, maxCount, now },
     releases: official,

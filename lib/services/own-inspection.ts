@@ -1,5 +1,5 @@
 /** Looks into images of own sources: unpacks them for the checks, and knows the kernel of a release. */
-import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, open, readdir, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { LRUCache } from "lru-cache";
 import type { Arch } from "../domain/asset.ts";
@@ -22,6 +22,7 @@ export interface InspectionOptions {
 }
 
 const KERNELS = 200;
+const LEFTOVER_MS = 24 * 3_600_000;
 const MOST_ENTRIES = 200_000;
 
 export type Inspection = ReturnType<typeof createInspection>;
@@ -29,6 +30,16 @@ export type Inspection = ReturnType<typeof createInspection>;
 /** The looks of one process. */
 export function createInspection({ images, check, scratchDir, maxBytes }: InspectionOptions) {
   const kernels = new LRUCache<string, { release: string | null }>({ max: KERNELS });
+
+  /** Removes what processes left that were killed at work; nothing is at work for so long. */
+  async function sweep(now: number): Promise<void> {
+    for (const name of await readdir(scratchDir).catch(() => [])) {
+      const dir = path.join(scratchDir, name);
+      const found = await stat(dir).catch(() => null);
+      if (found !== null && now - found.mtimeMs > LEFTOVER_MS)
+        await rm(dir, { recursive: true, force: true });
+    }
+  }
 
   async function inScratch<T>(work: (dir: string) => Promise<T>): Promise<T> {
     await mkdir(scratchDir, { recursive: true });
@@ -60,6 +71,7 @@ export function createInspection({ images, check, scratchDir, maxBytes }: Inspec
   }
 
   return {
+    sweep,
     inScratch,
     facts,
     /** Reports of an image in our registry, one for each of its platforms. `release` null: against none. */
