@@ -4,7 +4,7 @@ import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startWebFactory, type WebFactory } from "../fixtures/browser.ts";
-import { packChaos, uploadPin, withWarning } from "../fixtures/own-extensions.ts";
+import { packChaos, sendJson, uploadPin, withWarning } from "../fixtures/own-extensions.ts";
 
 const ADMIN = "correct-horse-battery-staple";
 const NAME = "team/chaos-daemon";
@@ -110,6 +110,37 @@ describe("with scripts", () => {
     await expectClean(page);
     await page.close();
   });
+});
+
+it("says in form, catalog and result that an official name is replaced, while it is", async () => {
+  const name = "siderolabs/hello-world-service";
+  const file = await archive("v9.0.0");
+  const address = `${web.url}/api/v1/extensions/${name}?override=true`;
+  const pin = await uploadPin(file, address, ...WITH_TOKEN);
+  const page = await web.open({ javaScriptEnabled: false });
+  const marked = "replaces official";
+  await page.goto(`/?version=${VERSION.slice(1)}`);
+  const row = page.locator("label", { has: page.locator(`input[name=extensions][value="${name}"]`) });
+  await row.getByText(marked).waitFor();
+  await page.goto("/catalog?q=hello-world");
+  await page
+    .getByRole("row", { name: /hello-world-service/ })
+    .getByText(marked)
+    .waitFor();
+  const id = await web.factory.schematic(
+    `customization: {systemExtensions: {officialExtensions: [${name}]}}`,
+  );
+  await page.goto(`/schematics/${id}?version=${VERSION}`);
+  await page.getByText(marked).waitFor();
+  await page.getByText(pin.digest).first().waitFor();
+  await page.goto(`/extensions/${pin.sourceId}`);
+  await page.getByText("replaces official ones").waitFor();
+  const source = `${web.url}/api/v1/sources/${pin.sourceId}`;
+  const gone = await sendJson(source, {}, { authorization: `Bearer ${ADMIN}` }, "DELETE");
+  expect(gone.body).toEqual({ schematics: [id], hidden: 0 });
+  await page.goto(`/schematics/${id}?version=${VERSION}`);
+  expect(await page.getByText(marked).count()).toBe(0);
+  await page.close();
 });
 
 describe("without scripts", () => {
