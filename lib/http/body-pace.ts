@@ -21,7 +21,7 @@ export function watchBody(req: IncomingMessage, { everyMs, bytes }: BodyPace, on
   if (!hasBody(req)) return;
   const { socket } = req;
   let before = socket.bytesRead;
-  const timer = setInterval(() => {
+  const judge = () => {
     if (req.complete || req.destroyed) return clearInterval(timer);
     const waiting = req.readableLength > 0;
     const slow = socket.bytesRead - before < bytes;
@@ -29,7 +29,9 @@ export function watchBody(req: IncomingMessage, { everyMs, bytes }: BodyPace, on
     if (waiting || !slow) return;
     clearInterval(timer);
     onStall();
-  }, everyMs);
+  };
+  // A busy process is late: what has come meanwhile is read before anybody is judged.
+  const timer = setInterval(() => setImmediate(judge), everyMs);
   timer.unref();
   req.once("close", () => clearInterval(timer));
 }

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHttpServer } from "../../../lib/http/server.ts";
 
-const EVERY_MS = 800;
+const EVERY_MS = 1_200;
 let release: () => void = () => undefined;
 const server = createHttpServer(
   async (req, res) => {
@@ -67,7 +67,7 @@ test("a body that stops is answered with 408, and the connection ends", async ()
 });
 
 test("a body in drops is answered with 408", async () => {
-  const reply = await send({ length: 10_000, pieces: repeat(30, 100, 1) });
+  const reply = await send({ length: 10_000, pieces: repeat(40, 100, 1) });
   expect(reply).toMatch(/^HTTP\/1\.1 408 /);
 });
 
