@@ -41,15 +41,18 @@ export function forbidReading(res: ServerResponse): void {
   res.removeHeader("Access-Control-Expose-Headers");
 }
 
-/** Names that no other site can let point here: DNS has no part in them. */
+/** Ends of names that public DNS does not give away: RFC 6761, 6762, 8375, ICANN's "internal", and routers' habits. */
+const HOME_NAMES = /(?:^|\.)(?:localhost|local|home\.arpa|internal|lan|home|corp|intranet|test)$/;
+
+/** Names that no other site can let point here: addresses, names of one word, names that only exist in a network at home. */
 const isFixedName = (hostname: string): boolean =>
-  hostname === "localhost" || isIP(hostname.replace(/^\[|\]$/g, "")) !== 0;
+  isIP(hostname.replace(/^\[|\]$/g, "")) !== 0 || !hostname.includes(".") || HOME_NAMES.test(hostname);
 
 /**
  * True for a request that changes something and comes from a page of another site. Programs send no Origin; browsers send
  * it with every post, over plain HTTP too (Fetch standard §3.2), unlike Sec-Fetch-Site. `publicHost` is that of EXTERNAL_URL.
  * That Origin and Host name the same host says nothing where a stranger's name may have been made to point at us (DNS
- * rebinding), so this counts for addresses and localhost only. Posting a schematic is open: it is content-addressed and
+ * rebinding), so this counts for addresses and for names of a network at home only. Posting a schematic is open: it is content-addressed and
  * starts no work.
  */
 export function isForeignPost(req: IncomingMessage, path: string, publicHost: string): boolean {
