@@ -4,7 +4,7 @@ import { ARCHES } from "../lib/domain/asset.ts";
 import { parseOwnSource } from "../lib/domain/own-sources.ts";
 import { invalidInput } from "../lib/errors/app-error.ts";
 import { clientSignal } from "../lib/http/send-bytes.ts";
-import { type Api, type ApiContext, answer, createApi } from "./create-api.ts";
+import { type Api, type ApiContext, answer, createApi, requestIdOf } from "./create-api.ts";
 import { json, problemReply } from "./replies.ts";
 import { readJson } from "./request-body.ts";
 
@@ -135,6 +135,30 @@ const check = createRoute({
   },
 });
 
+const test = {
+  description: "The test: its state, and the console of the machine once it has ended",
+  content: any,
+};
+
+const bootTest = createRoute({
+  ...common,
+  method: "post",
+  path: "/api/v1/extensions/pins/{id}/boot-test",
+  summary: "Boot an adopted extension in a virtual machine",
+  description: `A worker builds metal-amd64.iso of the newest release that gets the image, and boots it in QEMU. ${changing}`,
+  request: { params: id },
+  responses: { 202: test, ...refusals },
+});
+
+const lastBootTest = createRoute({
+  ...common,
+  method: "get",
+  path: "/api/v1/extensions/pins/{id}/boot-test",
+  summary: "The last boot test of an image",
+  request: { params: id },
+  responses: { 200: test, 404: problemReply },
+});
+
 const upload = createRoute({
   ...common,
   method: "put",
@@ -203,6 +227,14 @@ export function sourceRoutes(): Api {
     const { talos } = c.req.valid("query");
     return json(c, { reports: await allowed(c).check(c.req.valid("param").id, talos, signal(c)) });
   });
+  answer(app, bootTest, async (c) => {
+    allowed(c);
+    const made = await c.var.services.bootTests.request(c.req.valid("param").id, requestIdOf(c));
+    return json(c, made, 202);
+  });
+  answer(app, lastBootTest, async (c) =>
+    json(c, await c.var.services.bootTests.last(c.req.valid("param").id)),
+  );
   answer(app, upload, async (c) => {
     const service = allowed(c);
     const { talos, arch, override, "accept-warnings": accept } = c.req.valid("query");

@@ -42,6 +42,7 @@ export const PAGE_ROUTES: Route[] = [
   post("/extensions/:id/delete"),
   post("/extensions/pins/:id/adopt"),
   post("/extensions/pins/:id/retire"),
+  post("/extensions/pins/:id/boot-test"),
   { method: "PUT", pattern: "/extensions/upload/:namespace/:name" },
   post("/presets/save"),
   post("/presets/import"),

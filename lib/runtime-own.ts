@@ -2,19 +2,22 @@
 import path from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "./config/types.ts";
+import { createBootTestRepository } from "./db/boot-test-repository.ts";
 import type { Database } from "./db/client.ts";
 import { createOwnSourceRepository } from "./db/own-source-repository.ts";
 import { createRegistryRepository } from "./db/registry-repository.ts";
-import { runTool } from "./exec/run.ts";
+import { missingTools, runTool } from "./exec/run.ts";
 import { checkExtension } from "./imager/extension/check.ts";
 import { createSourceImages } from "./oci/source-images.ts";
 import type { SourceImages, SourceMirror } from "./oci/types.ts";
+import type { BuildSide } from "./runtime-builds.ts";
+import { createBootTestService } from "./services/boot-tests.ts";
 import type { KnownReleases } from "./services/catalog-contracts.ts";
-import type { ReleaseService } from "./services/contracts.ts";
+import type { ReleaseService, SchematicService } from "./services/contracts.ts";
 import { createExtensionTools } from "./services/extension-tools.ts";
 import type { FindConfigured } from "./services/hidden-schematics.ts";
 import { createOwnAccess } from "./services/own-access.ts";
-import type { OwnSourceService } from "./services/own-contracts.ts";
+import type { BootTestService, OwnSourceService } from "./services/own-contracts.ts";
 import { followDeclarations } from "./services/own-declared.ts";
 import { withOwnImages } from "./services/own-images.ts";
 import { createInspection } from "./services/own-inspection.ts";
@@ -113,4 +116,27 @@ function serviceOptions(
     place: { store, rows: createRegistryRepository(db), scratch: scratchDir },
     tools: createExtensionTools({ run: runTool }),
   };
+}
+
+export interface BootTestSideOptions {
+  config: Pick<Config, "dataDir">;
+  db: Database;
+  side: Pick<BuildSide, "assets" | "producer">;
+  own: OwnSourceService;
+  releases: ReleaseService;
+  schematics: SchematicService;
+  log: Logger;
+  now: () => number;
+}
+
+/** Boot tests of own extensions: web processes queue them, workers run them. */
+export function createBootTestSide(options: BootTestSideOptions): BootTestService {
+  const { config, db, side, own, releases, schematics, log, now } = options;
+  return createBootTestService({
+    ...{ own, releases, schematics, now, run: runTool, assets: side.assets, producer: side.producer },
+    rows: createBootTestRepository(db),
+    hasQemu: async () => (await missingTools(["qemu-system-x86_64"])).length === 0,
+    scratchDir: path.join(config.dataDir, "boot-scratch"),
+    onError: (err) => log.warn({ err }, "trouble with a boot test"),
+  });
 }

@@ -21,7 +21,7 @@ import { createBuildSide } from "./runtime-builds.ts";
 import { createCatalogSide } from "./runtime-catalog.ts";
 import { createEvidenceSide } from "./runtime-evidence.ts";
 import { createOperationSide } from "./runtime-operation.ts";
-import { createOwnSide, joinOwnImages } from "./runtime-own.ts";
+import { createBootTestSide, createOwnSide, joinOwnImages } from "./runtime-own.ts";
 import { createRegistrySide } from "./runtime-registry.ts";
 import { createWorkerSide, type WorkerSide } from "./runtime-worker.ts";
 import { createAssetResolving } from "./services/asset-resolving.ts";
@@ -142,6 +142,7 @@ export async function createRuntime(
     registry: registrySide.registry,
     talosctl: registrySide.talosctl,
     own: ownSide.own,
+    bootTests: createBootTestSide({ config, db, side, own: ownSide.own, releases, schematics, log, now }),
     ...createOperationSide({ db, side, store, health, releases, schematics, log, now }),
   };
   if (role === "web") ownSide.follow();

@@ -6,9 +6,9 @@ import { startWorkerProcess } from "./worker-process.ts";
 async function main(): Promise<void> {
   const config = loadConfigOrExit();
   const runtime = await createRuntimeOrExit(config, "worker");
-  const { log, worker } = runtime;
+  const { log, worker, services } = runtime;
   if (worker === null) throw new Error("the runtime has no worker side");
-  const running = await startWorkerProcess({ ...worker, log });
+  const running = await startWorkerProcess({ ...worker, bootTests: services.bootTests, log });
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) return;

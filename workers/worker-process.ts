@@ -11,8 +11,10 @@ import {
   type ReconcilingOptions,
   reconcile,
 } from "../lib/services/build-reconciling.ts";
+import type { BootTestService } from "../lib/services/own-contracts.ts";
 import { assetBuildHandler } from "./asset-build.ts";
 import { startContainerRounds } from "./container-rounds.ts";
+import { bootTestHandler } from "./extension-boot-test.ts";
 
 const RECONCILE_MS = 10_000;
 /** How long running builds may go on after a stop was asked for, before they are handed back. */
@@ -23,6 +25,7 @@ const LEFTOVER_MS = 24 * 3_600_000;
 export interface WorkerProcessOptions {
   attempt: AttemptOptions;
   reconciling: ReconcilingOptions;
+  bootTests: Pick<BootTestService, "run">;
   /** For blocking reads of the queue. */
   connection: ConnectionOptions;
   prefix: string;
@@ -54,7 +57,10 @@ export async function startWorkerProcess(options: WorkerProcessOptions): Promise
     prefix: options.prefix,
     concurrency: options.concurrency,
     log,
-    handlers: { "asset.build": assetBuildHandler(attempt, shutdown.signal) },
+    handlers: {
+      "asset.build": assetBuildHandler(attempt, shutdown.signal),
+      "extension.boot-test": bootTestHandler(options.bootTests, shutdown.signal),
+    },
   });
   log.info({ worker: reconciling.identity.name, concurrency: options.concurrency }, "worker is ready");
   return {

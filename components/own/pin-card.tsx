@@ -1,8 +1,11 @@
 /** One image of a source: what it is, what its checks found, and what can be done with it. */
+
+import type { BootTest } from "../../lib/domain/boot-test.ts";
 import type { OwnPinView } from "../../lib/services/own-contracts.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
 import { CodeLine } from "../ui/code-line.tsx";
 import type { Words } from "../words/translator.ts";
+import { BootTestView } from "./boot-test-view.tsx";
 import { ReportView } from "./report-view.tsx";
 import { ServiceHelp } from "./service-help.tsx";
 
@@ -12,6 +15,8 @@ interface Props {
   /** Host that references begin with. */
   host: string;
   changeable: boolean;
+  /** The last boot test; null when there was none. */
+  test: BootTest | null;
 }
 
 const TONES: Record<OwnPinView["state"], Tone> = { adopted: "good", offered: "accent", retired: "plain" };
@@ -57,7 +62,7 @@ function Actions({ words, pin }: Pick<Props, "words" | "pin">) {
   );
 }
 
-export function PinCard({ words, pin, host, changeable }: Props) {
+export function PinCard({ words, pin, host, changeable, test }: Props) {
   const { t, date } = words;
   const services = pin.reports[0]?.services ?? [];
   return (
@@ -67,6 +72,9 @@ export function PinCard({ words, pin, host, changeable }: Props) {
           {pin.name} <span className="font-normal">{pin.tag}</span>
         </h2>
         <Badge tone={TONES[pin.state]}>{t(`own.state.${pin.state}`)}</Badge>
+        {test?.state === "passed" && test.digest === pin.digest && (
+          <Badge tone="good">{t("own.boot.tested")}</Badge>
+        )}
         {pin.state === "adopted" && (
           <span className="text-sm text-soft">
             {pin.talos === "" ? t("own.talos.all") : pin.talos}
@@ -84,6 +92,7 @@ export function PinCard({ words, pin, host, changeable }: Props) {
         <CodeLine caption={t("own.image")} text={`${host}/${pin.repository}:${pin.tag}@${pin.digest}`} />
       )}
       <ServiceHelp words={words} services={services} />
+      <BootTestView words={words} pin={pin} test={test} changeable={changeable} />
       {changeable && <Actions words={words} pin={pin} />}
     </article>
   );

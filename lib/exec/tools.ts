@@ -21,7 +21,10 @@ export const TOOLS = {
 /** Programs that run containers; only who chooses one of them needs it. */
 const CONTAINER_PROGRAMS = { docker: "docker.io", podman: "podman" } as const;
 
-const PACKAGES = { ...TOOLS, ...CONTAINER_PROGRAMS } as const;
+/** Runs a machine for boot tests of own extensions; a worker without it says so in the result of the test. */
+const MACHINES = { "qemu-system-x86_64": "qemu-system-x86" } as const;
+
+const PACKAGES = { ...TOOLS, ...CONTAINER_PROGRAMS, ...MACHINES } as const;
 export type ToolName = keyof typeof PACKAGES;
 
 /** True for a program that may be started. */

@@ -6,6 +6,8 @@ export interface JobDefinition<T> {
   data: z.ZodType<T>;
   /** One job per name: adding it again changes nothing. BullMQ forbids ":" and pure digits. */
   jobId: (data: T) => string;
+  /** How many a worker runs at once; as many as it has slots for builds unless given. */
+  concurrency?: number;
 }
 
 const assetBuild = z.object({
@@ -16,8 +18,11 @@ const assetBuild = z.object({
   requestId: z.string(),
 });
 
+const bootTest = z.object({ v: z.literal(1), testId: z.uuid(), requestId: z.string() });
+
 interface Payloads {
   "asset.build": z.infer<typeof assetBuild>;
+  "extension.boot-test": z.infer<typeof bootTest>;
 }
 
 export type JobName = keyof Payloads;
@@ -41,6 +46,7 @@ export const jobs: { [K in JobName]: JobDefinition<Payloads[K]> } = {
     data: assetBuild,
     jobId: (data) => `build-${data.buildId}-${data.attempt}`,
   },
+  "extension.boot-test": { data: bootTest, jobId: (data) => `boot-test-${data.testId}`, concurrency: 1 },
 };
 
 /** All keys and channels of one installation start with it, so that several can share a Redis. */

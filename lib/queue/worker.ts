@@ -21,7 +21,7 @@ export interface Workers {
   close(): Promise<void>;
 }
 
-/** One BullMQ worker per job of the catalog, each with the given concurrency. */
+/** One BullMQ worker per job of the catalog, each with the given concurrency unless the catalog says another. */
 export function startWorkers(options: WorkersOptions): Workers {
   const workers = jobNames().map((name) => start(name, options));
   return {
@@ -39,7 +39,7 @@ function start<K extends JobName>(name: K, options: WorkersOptions): Worker {
   const worker = new Worker(name, (job) => run(name, job, handler, options.log), {
     connection: options.connection,
     prefix: options.prefix,
-    concurrency: options.concurrency,
+    concurrency: jobs[name].concurrency ?? options.concurrency,
     // A job whose worker died is dropped: its row has a heartbeat, and the reconciler decides what comes next.
     maxStalledCount: 0,
   });

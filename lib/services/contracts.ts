@@ -10,7 +10,7 @@ import type { BuildPlan, Phase } from "../imager/types.ts";
 import type { ByteRange } from "../storage/object-store.ts";
 import type { CatalogSide } from "./catalog-contracts.ts";
 import type { ChecksumService, LockService, SbomService, SigningService } from "./evidence-contracts.ts";
-import type { OwnSourceService } from "./own-contracts.ts";
+import type { BootTestService, OwnSourceService } from "./own-contracts.ts";
 import type { PresetService } from "./preset-contracts.ts";
 import type { RegistryService } from "./registry-contracts.ts";
 import type { HealthService, SourceStatus, StatusService } from "./status-contracts.ts";
@@ -237,5 +237,6 @@ export interface Services extends CatalogSide {
   health: HealthService;
   status: StatusService;
   own: OwnSourceService;
+  bootTests: BootTestService;
   presets: PresetService;
 }

@@ -1,6 +1,7 @@
 /** What own extensions and overlays offer to pages and API. */
 import type { Readable } from "node:stream";
 import type { Arch } from "../domain/asset.ts";
+import type { BootTest } from "../domain/boot-test.ts";
 import type { OwnPin, OwnSource, OwnSourceInput } from "../domain/own-sources.ts";
 import type { ExtensionReport } from "../imager/extension/types.ts";
 
@@ -80,4 +81,15 @@ export interface OwnSourceService {
   usage(id: string): Promise<RemovedSource>;
   /** Forgets the source, retires its pins, keeps its images. conflict for declared ones. */
   remove(id: string): Promise<RemovedSource>;
+}
+
+export interface BootTestService {
+  /** Queues a boot of a pin with the newest release that gets it. conflict when it is not in use or one is under way. */
+  request(pinId: string, requestId: string): Promise<BootTest>;
+  /** The last test of a pin; not_found when there is none. */
+  last(pinId: string): Promise<BootTest>;
+  /** The last test of each pin that has one. */
+  lastOf(pinIds: readonly string[]): Promise<BootTest[]>;
+  /** For workers: builds the ISO, boots it, keeps the result. A test that somebody else took is left alone. */
+  run(testId: string, requestId: string, signal: AbortSignal): Promise<void>;
 }

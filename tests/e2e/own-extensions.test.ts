@@ -69,6 +69,25 @@ describe("with scripts", () => {
     await page.close();
   });
 
+  it("boots it on demand and shows the result with its console", async () => {
+    const page = await web.open();
+    await signIn(page);
+    await page.goto(source);
+    await page.getByRole("button", { name: "Boot test" }).click();
+    await page.getByText(/^Boot test: (waiting|running)/).waitFor();
+    expect(await page.getByRole("button", { name: "Boot test" }).count()).toBe(0);
+    const ended = page.getByText(/^(Booted with|Boot test failed)/);
+    await expect
+      .poll(async () => (await page.reload()) && ended.count(), { timeout: 300_000, interval: 1_000 })
+      .toBe(1);
+    expect(await ended.textContent()).toContain(`Booted with ${VERSION}`);
+    await page.getByText("tested", { exact: true }).waitFor();
+    await page.getByText("Console of the machine").click();
+    await page.getByText("casthouse-sample: boot ok").waitFor();
+    await expectClean(page);
+    await page.close();
+  }, 330_000);
+
   it("tells how much was sent", async () => {
     const page = await web.open();
     await signIn(page);
@@ -193,7 +212,12 @@ describe("without scripts", () => {
         headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
         body: "a=b",
       });
-    for (const path of ["/extensions/add", `${source}/delete`, `${source}/look`]) {
+    for (const path of [
+      "/extensions/add",
+      `${source}/delete`,
+      `${source}/look`,
+      "/extensions/pins/1/boot-test",
+    ]) {
       const answer = await post(path);
       expect([path, answer.status, answer.headers.get("location")]).toEqual([
         path,

@@ -1,13 +1,13 @@
 /** An extension of one's own from a folder to files: packed, sent by curl, listed, built, changed, and built from an old lock. */
 import { execFile } from "node:child_process";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ModelLock } from "../../lib/domain/model-lock.ts";
 import { schematicId } from "../../lib/domain/schematic-id.ts";
 import { parseSchematic } from "../../lib/domain/schematic-parse.ts";
-import { boot } from "../boot/machines.ts";
+import { parseSampleMarkers } from "../../scripts/boot/markers.ts";
 import { CHAOS_PROGRAM, CHAOS_SERVICE, chaosMarker } from "../fixtures/chaos-extension.ts";
 import { startTestFactory, type TestFactory } from "../fixtures/factory.ts";
 import { describeInitramfs } from "../fixtures/layout/initramfs.ts";
@@ -135,21 +135,32 @@ describe("an uploaded extension", () => {
     expect(statements.join("\n")).toContain(first.digest.slice("sha256:".length));
   });
 
-  test("boots from an ISO and its service says who it is", async () => {
-    const machine = await boot({
-      kind: "iso",
-      path: await factory.fetch(`/image/${id}/${VERSION}/metal-amd64.iso`),
-      firmware: "bios",
+  test("boots when somebody asks for it, and the console says who its service is", async () => {
+    const address = `/api/v1/extensions/pins/${first.id}/boot-test`;
+    expect((await get(address)).status).toBe(404);
+    const asked = await post(address);
+    expect([asked.status, asked.body]).toEqual([
+      202,
+      expect.objectContaining({ state: "queued", digest: first.digest, version: VERSION }),
+    ]);
+    const again = await post(address);
+    expect([again.status, again.body.detail]).toEqual([409, `A boot test of ${NAME} is under way`]);
+    await expect
+      .poll(async () => (await json(address)).finishedAt, { timeout: 300_000, interval: 500 })
+      .not.toBe(null);
+    const ended = await json(address);
+    expect(ended, ended.log.slice(-2000)).toMatchObject({
+      state: "passed",
+      reason: null,
+      ms: expect.any(Number),
     });
-    expect(machine.ok, machine.serial.slice(-2000)).toBe(true);
-    expect(machine.markers.extensions.map(({ name, version }) => `${name} ${version}`)).toContain(
+    const markers = parseSampleMarkers(ended.log);
+    expect(markers.extensions.map(({ name, version }) => `${name} ${version}`)).toContain(
       "chaos-daemon v1.0.0",
     );
-    expect(machine.markers.services).toContainEqual({
-      name: "chaos-daemon",
-      line: "chaos-daemon v1.0.0 is ready",
-    });
-    expect(machine.markers.files.map(({ extension }) => extension)).toContain("chaos-daemon");
+    expect(markers.services).toContainEqual({ name: "chaos-daemon", line: "chaos-daemon v1.0.0 is ready" });
+    expect(markers.files.map(({ extension }) => extension)).toContain("chaos-daemon");
+    expect(await readdir(join(factory.dataDir, "boot-scratch"))).toEqual([]);
   });
 });
 
@@ -169,6 +180,8 @@ describe("a second version", () => {
     expect(second).toMatchObject({ state: "offered", sourceId: first.sourceId, tag: "v2.0.0" });
     expect(second.warnings).toBeGreaterThan(0);
     expect((await listed()).map(({ digest }: Pin) => digest)).toEqual([first.digest]);
+    const untested = await post(`/api/v1/extensions/pins/${second.id}/boot-test`);
+    expect([untested.status, untested.body.detail]).toEqual([409, `${NAME} v2.0.0 is not in use`]);
     const refused = await post(`/api/v1/extensions/pins/${second.id}/adopt`);
     expect([refused.status, refused.type]).toEqual([409, "application/problem+json"]);
     expect(refused.body.detail).toMatch(/^team\/chaos-daemon has \d+ warnings? that nobody has accepted/);

@@ -32,6 +32,7 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: sourceTitle(await findSource((await params).id)) };
 }
 
+const RELOAD_SECONDS = 5;
 const ORDER = ["offered", "adopted", "retired"];
 
 export default async function OwnSourcePage({ params, searchParams }: Props) {
@@ -41,11 +42,18 @@ export default async function OwnSourcePage({ params, searchParams }: Props) {
   const { t } = words;
   const { services, publicUrl } = pageContext();
   const [changeable, usage] = [await mayChange(), await services.own.usage(source.id)];
+  const tests = await services.bootTests.lastOf(source.pins.map((pin) => pin.id));
+  const testing = tests.some((test) => test.finishedAt === null);
   const host = new URL(publicUrl).host;
   const pins = [...source.pins].sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
   const path = `/extensions/${source.id}`;
   return (
     <div className="max-w-4xl space-y-8">
+      {testing && (
+        <noscript>
+          <meta httpEquiv="refresh" content={String(RELOAD_SECONDS)} />
+        </noscript>
+      )}
       <header className="space-y-2">
         <h1 className="break-all font-mono text-xl font-semibold tracking-tight">{sourceTitle(source)}</h1>
         <p className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
@@ -73,7 +81,11 @@ export default async function OwnSourcePage({ params, searchParams }: Props) {
       <section aria-label={t("own.images")}>
         {pins.length === 0 && <p className="border-t border-line py-6 text-soft">{t("own.nothing")}</p>}
         {pins.map((pin) => (
-          <PinCard key={pin.id} words={words} pin={pin} host={host} changeable={changeable} />
+          <PinCard
+            key={pin.id}
+            {...{ words, pin, host, changeable }}
+            test={tests.find((test) => test.pinId === pin.id) ?? null}
+          />
         ))}
       </section>
       <section aria-labelledby="usage" className="space-y-4 border-t border-line pt-6">
