@@ -93,6 +93,7 @@ describe("with scripts", () => {
     await signIn(page);
     const told: string[] = [];
     await page.exposeFunction("tell", (text: string) => told.push(text));
+    await page.getByLabel("Archive").waitFor();
     await page.evaluate(() => {
       const { tell } = window as unknown as { tell: (text: string) => void };
       new MutationObserver(() => {
