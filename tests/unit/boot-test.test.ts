@@ -8,7 +8,7 @@ import {
   type Verdict,
 } from "../../lib/domain/boot-test.ts";
 
-/** Of a boot of the sample release with one extension. */
+/** Written in the form of the sample release; tests/integration/own-extensions.test.ts judges a console that a machine wrote. */
 const CONSOLE = [
   "[    0.000000] Linux version 6.1.0-sample",
   "casthouse-sample: version v1.13.2",
