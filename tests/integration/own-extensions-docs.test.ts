@@ -119,6 +119,18 @@ describe("with a factory", () => {
       expect.objectContaining({ name: "team/chaos-daemon", author: "Your name" }),
     );
   });
+
+  it("a boot test of what was sent is asked for, and told", async () => {
+    const { sources } = await (await fetch(`${factory.url}/api/v1/sources`)).json();
+    const pins: { id: string; state: string }[] = sources.flatMap(({ pins: all }: { pins: [] }) => all);
+    const pin = pins.find(({ state }) => state === "adopted");
+    const [block] = commandBlocks(PAGES[0] ?? "").filter(({ needs }) => needs === "pin");
+    const ended = await shell(block?.commands ?? "false", folder(), {
+      FACTORY: factory.url,
+      PIN: pin?.id ?? "",
+    });
+    expect(ended).toMatchObject({ status: 0, out: expect.stringMatching(/"state":"(?:queued|running)"/) });
+  });
 });
 
 describe("casthouse extension", () => {
