@@ -1,33 +1,19 @@
 /** What a queue of real rows says: place and end of a build, trying anew after a failure, which workers are there. */
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { createBuildStatistics } from "../../lib/db/build-statistics.ts";
-import {
-  openWeb,
-  openWorker,
-  temporaryFolder,
-  type Web,
-  type WorldAddresses,
-} from "../fixtures/build-world.ts";
+import { openWorker, type Web, type WorldAddresses } from "../fixtures/build-world.ts";
 import { fakeAsset } from "../fixtures/fake-plan.ts";
-import { createMigratedDatabase } from "../fixtures/postgres.ts";
-import { createTestRedis } from "../fixtures/redis.ts";
+import { openWorld } from "../fixtures/open-world.ts";
 
 let at: WorldAddresses;
 let web: Web;
-let removeFolder: () => Promise<void>;
+let close: () => Promise<void>;
 
 beforeAll(async () => {
-  const { dir, remove } = await temporaryFolder();
-  removeFolder = remove;
-  const { url: redisUrl, prefix } = await createTestRedis();
-  at = { databaseUrl: await createMigratedDatabase(), redisUrl, prefix, dataDir: dir };
-  web = openWeb(at);
+  ({ at, web, close } = await openWorld());
 });
 
-afterAll(async () => {
-  await web.close();
-  await removeFolder();
-});
+afterAll(() => close());
 
 afterEach(async () => {
   await web.db.build.deleteMany({});

@@ -6,32 +6,23 @@ import {
   ledgerOf,
   openWeb,
   openWorker,
-  temporaryFolder,
   until,
   type Web,
   type WorkerSettings,
   type WorldAddresses,
 } from "../fixtures/build-world.ts";
 import { fakeAsset, fakeBytes, runsOf } from "../fixtures/fake-plan.ts";
-import { createMigratedDatabase } from "../fixtures/postgres.ts";
-import { createTestRedis } from "../fixtures/redis.ts";
+import { openWorld } from "../fixtures/open-world.ts";
 
 let at: WorldAddresses;
 let web: Web;
-let removeFolder: () => Promise<void>;
+let close: () => Promise<void>;
 
 beforeAll(async () => {
-  const { dir, remove } = await temporaryFolder();
-  removeFolder = remove;
-  const { url: redisUrl, prefix } = await createTestRedis();
-  at = { databaseUrl: await createMigratedDatabase(), redisUrl, prefix, dataDir: dir };
-  web = openWeb(at);
+  ({ at, web, close } = await openWorld());
 });
 
-afterAll(async () => {
-  await web.close();
-  await removeFolder();
-});
+afterAll(() => close());
 
 afterEach(async () => {
   // A worker of the next test must not find builds of this one.
