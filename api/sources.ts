@@ -12,9 +12,9 @@ const MOST_BYTES = 64 * 1024;
 
 const common = { tags: ["own extensions"] };
 const id = z.object({ id: z.string().uuid() });
-const any = { "application/json": { schema: z.object({}).loose() } };
-const source = { description: "The source with its images, newest first", content: any };
-const pin = { description: "The image with the reports of its checks", content: any };
+const looseJson = { "application/json": { schema: z.object({}).loose() } };
+const source = { description: "The source with its images, newest first", content: looseJson };
+const pin = { description: "The image with the reports of its checks", content: looseJson };
 const refusals = {
   400: problemReply,
   401: problemReply,
@@ -86,7 +86,7 @@ const usage = createRoute({
   summary: "Schematics that name something of a source",
   request: { params: id },
   responses: {
-    200: { description: "IDs; those that open a configuration are only counted", content: any },
+    200: { description: "IDs; those that open a configuration are only counted", content: looseJson },
     404: problemReply,
   },
 });
@@ -98,7 +98,7 @@ const remove = createRoute({
   summary: "Forget a source",
   description: `Its images stay for files and locks that need them; releases do not get them any more. The reply names the schematics that used it. ${changing}`,
   request: { params: id },
-  responses: { 200: { description: "Who used it", content: any }, ...refusals },
+  responses: { 200: { description: "Who used it", content: looseJson }, ...refusals },
 });
 
 const adopt = createRoute({
@@ -129,7 +129,7 @@ const check = createRoute({
   description: changing,
   request: { params: id, query: z.object({ talos: z.string().max(60) }) },
   responses: {
-    200: { description: "One report for each platform", content: any },
+    200: { description: "One report for each platform", content: looseJson },
     400: problemReply,
     404: problemReply,
   },
@@ -137,7 +137,7 @@ const check = createRoute({
 
 const test = {
   description: "The test: its state, and the console of the machine once it has ended",
-  content: any,
+  content: looseJson,
 };
 
 const bootTest = createRoute({

@@ -14,7 +14,7 @@ import {
 import { type AppError, invalidInput } from "../errors/app-error.ts";
 import { lookAtSource } from "./own-looking.ts";
 import { adopted } from "./own-pins.ts";
-import { newSource, type OwnSourceServiceOptions, savePin } from "./own-sources.ts";
+import { newestOfficial, newSource, type OwnSourceServiceOptions, savePin } from "./own-sources.ts";
 
 const LOOK_EVERY_MS = 2_000;
 /** After a failure that the file may not be to blame for: a registry that is away, another process at work. */
@@ -194,10 +194,8 @@ async function adoptDeclared(
   source: OwnSource,
   adopt: Declaration["adopt"],
 ): Promise<void> {
-  const { rows, official, now } = options;
-  const releases = await Promise.all(
-    (await official.versions()).slice(-1).map((one) => official.require(one)),
-  );
+  const { rows, now } = options;
+  const releases = await newestOfficial(options);
   if (source.kind === "catalog") {
     // Its images are for one release each; the ranges that are written only say that they are wanted.
     if (adopt.length === 0) return;

@@ -248,7 +248,9 @@ async function addUploads(
 }
 
 /** Own names are compared with those of the newest stable release, and of the newest of all. */
-async function newestOfficial({ official }: OwnSourceServiceOptions): Promise<Release[]> {
+export async function newestOfficial({
+  official,
+}: Pick<OwnSourceServiceOptions, "official">): Promise<Release[]> {
   const versions = await official.versions();
   if (versions.length === 0) return [];
   const wanted = new Set([await requireNewestVersion(official), ...versions.slice(-1)]);
