@@ -1,36 +1,14 @@
 /** Collects the inputs and steps of a plan and gives every one its content key. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import type { Arch } from "../../domain/asset.ts";
 import type { Recipe } from "../../domain/recipe-types.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { OP_VERSIONS, type OpName } from "../ops.ts";
 import type { BuildPlan, Json, Phase, PlanInput, PlanStep } from "../types.ts";
 import { canonicalJson } from "./canonical-json.ts";
 
-export interface ImageFileSource {
-  id: string;
-  repository: string;
-  digest: string;
-  arch: Arch;
-  path: string;
-}
-
-export interface ImageTreeSource {
-  id: string;
-  repository: string;
-  digest: string;
-  /** "host": the variant for the machine that builds, whichever that is; for programs it runs. */
-  arch: Arch | "host";
-}
-
-export interface ImageLayersSource {
-  id: string;
-  repository: string;
-  digest: string;
-  /** "host": as for trees. */
-  arch: Arch | "host";
-}
+/** An input without its kind, which the adding method gives. */
+type Source<K extends PlanInput["kind"]> = Omit<Extract<PlanInput, { kind: K }>, "kind">;
 
 export interface NewStep {
   id: string;
@@ -47,13 +25,13 @@ export interface NewStep {
 /** The growing plan. Every adding method gives the id to put into `needs` of later steps. */
 export interface PlanBuilder {
   /** One regular file of a source image. The same id twice must mean the same file. */
-  imageFile(source: ImageFileSource): string;
+  imageFile(source: Source<"image-file">): string;
   /** The flattened tree of a source image. */
-  imageTree(source: ImageTreeSource): string;
+  imageTree(source: Source<"image-tree">): string;
   /** A folder of a source image; empty when the image has no such folder. */
-  imageFolder(source: ImageFileSource): string;
+  imageFolder(source: Source<"image-folder">): string;
   /** Configuration and layers of a source image, as they are. */
-  imageLayers(source: ImageLayersSource): string;
+  imageLayers(source: Source<"image-layers">): string;
   /** A step over things already added. The same id twice must have the same key. */
   step(step: NewStep): string;
   /** Content key of an input or step added before. */
@@ -88,31 +66,17 @@ export function planBuilder(): PlanBuilder {
     return key;
   };
 
+  const add = (input: PlanInput): string => {
+    const { id, repository: _wherever, ...taken } = input;
+    if (remember(id, hash(taken))) inputs.set(id, input);
+    return id;
+  };
+
   return {
-    imageFile(source) {
-      const { id, digest, arch, path } = source;
-      if (remember(id, hash({ kind: "image-file", digest, arch, path })))
-        inputs.set(id, { ...source, kind: "image-file" });
-      return id;
-    },
-    imageTree(source) {
-      const { id, digest, arch } = source;
-      if (remember(id, hash({ kind: "image-tree", digest, arch })))
-        inputs.set(id, { ...source, kind: "image-tree" });
-      return id;
-    },
-    imageFolder(source) {
-      const { id, digest, arch, path } = source;
-      if (remember(id, hash({ kind: "image-folder", digest, arch, path })))
-        inputs.set(id, { ...source, kind: "image-folder" });
-      return id;
-    },
-    imageLayers(source) {
-      const { id, digest, arch } = source;
-      if (remember(id, hash({ kind: "image-layers", digest, arch })))
-        inputs.set(id, { ...source, kind: "image-layers" });
-      return id;
-    },
+    imageFile: (source) => add({ ...source, kind: "image-file" }),
+    imageTree: (source) => add({ ...source, kind: "image-tree" }),
+    imageFolder: (source) => add({ ...source, kind: "image-folder" }),
+    imageLayers: (source) => add({ ...source, kind: "image-layers" }),
     step(step) {
       const { id, op, params, needs } = step;
       const key = hash({ op, v: OP_VERSIONS[op], params, needs: needs.map(keyOf) });
@@ -120,13 +84,10 @@ export function planBuilder(): PlanBuilder {
       return id;
     },
     keyOf,
-    finish(recipe, last) {
+    finish({ version, profile, sample }, last) {
       const wanted = reachable(steps, last);
       return {
-        v: 1,
-        version: recipe.version,
-        profile: recipe.profile,
-        sample: recipe.sample,
+        ...{ v: 1, version, profile, sample },
         inputs: [...inputs.values()].filter((input) => wanted.has(input.id)),
         steps: [...steps.values()].filter((step) => wanted.has(step.id)),
         key: keyOf(last),
