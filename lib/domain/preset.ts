@@ -83,6 +83,14 @@ export const labelText = (labels: Record<string, string>): string =>
     .map(([name, value]) => (value === "" ? name : `${name}=${value}`))
     .join(", ");
 
+/** The first free name of "<name> 2", "<name> 3", …; `taken` holds names in lower case. */
+export function copyName(name: string, taken: ReadonlySet<string>): string {
+  const numbered = (number: number): string => `${name.slice(0, 74)} ${number}`;
+  let number = 2;
+  while (taken.has(numbered(number).toLowerCase())) number += 1;
+  return numbered(number);
+}
+
 /** The document of a preset: everything needed to make it again elsewhere, the schematic's text included. */
 export function presetDocument(preset: Preset, canonical: string): string {
   const { name, labels, target } = preset;

@@ -2,6 +2,7 @@
 import { newBuildId } from "../db/build-id.ts";
 import type { PresetRepository } from "../db/preset-repository.ts";
 import {
+  copyName,
   mayBecomePreset,
   type Preset,
   type PresetInput,
@@ -33,51 +34,22 @@ export function createPresetService(options: PresetServiceOptions): PresetServic
     return preset;
   }
 
-  async function checked({ schematic, name, labels, ...target }: PresetInput) {
-    const stored = await schematics.find(schematic);
-    if (stored === null)
-      throw invalidInput(`schematic ${quoteText(schematic)} is not stored here`, {
-        hint: "POST /schematics stores it and gives the ID.",
-        details: { field: "schematic" },
-      });
-    refuseSecret(stored.schematic);
-    return { name, labels, target, schematicId: stored.id };
-  }
-
-  async function requireRoom(): Promise<void> {
-    if ((await presets.count()) < MOST_PRESETS) return;
-    throw new AppError("conflict", `There are ${MOST_PRESETS} presets already`, {
-      hint: "Delete some that nobody needs.",
-      details: { most: MOST_PRESETS },
-      retryable: false,
-    });
-  }
-
-  async function isTaken(name: string): Promise<boolean> {
-    const all = await presets.list(null, MOST_PRESETS);
-    return all.some((one) => one.name.toLowerCase() === name.toLowerCase());
-  }
-
   async function create(input: PresetInput): Promise<Preset> {
-    await requireRoom();
+    await requireRoom(presets);
     const at = new Date(now());
-    const preset = { id: newBuildId(now()), ...(await checked(input)), createdAt: at, updatedAt: at };
+    const content = await checked(schematics, input);
+    const preset = { id: newBuildId(now()), ...content, createdAt: at, updatedAt: at };
     if (!(await presets.insert(preset))) throw taken(input.name);
     return preset;
   }
 
   return {
-    list(label = "") {
-      const [name = "", ...rest] = label.split("=");
-      return presets.list(
-        name === "" ? null : { name, value: rest.length === 0 ? null : rest.join("=") },
-        MOST_PRESETS,
-      );
-    },
+    list: (label = "") => presets.list(labelFilter(label), MOST_PRESETS),
     require,
     create,
     async replace(id, input) {
-      const changed = { ...(await require(id)), ...(await checked(input)), updatedAt: new Date(now()) };
+      const before = await require(id);
+      const changed = { ...before, ...(await checked(schematics, input)), updatedAt: new Date(now()) };
       const { createdAt: _kept, ...row } = changed;
       const result = await presets.update(row);
       if (result === "name taken") throw taken(input.name);
@@ -86,12 +58,8 @@ export function createPresetService(options: PresetServiceOptions): PresetServic
     },
     async copy(id) {
       const { name, labels, schematicId, target } = await require(id);
-      const names = new Set((await presets.list(null, MOST_PRESETS)).map((one) => one.name.toLowerCase()));
-      const free = Array.from(
-        { length: MOST_PRESETS },
-        (_, index) => `${name.slice(0, 74)} ${index + 2}`,
-      ).find((candidate) => !names.has(candidate.toLowerCase()));
-      return create({ name: free ?? name, labels, schematic: schematicId, ...target });
+      const free = copyName(name, await namesOf(presets));
+      return create({ name: free, labels, schematic: schematicId, ...target });
     },
     async remove(id) {
       if (!(await presets.remove(id))) throw missing(id);
@@ -106,12 +74,46 @@ export function createPresetService(options: PresetServiceOptions): PresetServic
       const { rest, schematic } = parsePresetDocument(text);
       // Nothing that is refused is kept, least of all a configuration.
       refuseSecret(parseSchematic(schematic));
-      await requireRoom();
-      if (await isTaken(rest.name)) throw taken(rest.name);
+      await requireRoom(presets);
+      if ((await namesOf(presets)).has(rest.name.toLowerCase())) throw taken(rest.name);
       const { id } = await schematics.create(schematic);
       return create({ ...rest, schematic: id });
     },
   };
+}
+
+async function requireRoom(presets: PresetRepository): Promise<void> {
+  if ((await presets.count()) < MOST_PRESETS) return;
+  throw new AppError("conflict", `There are ${MOST_PRESETS} presets already`, {
+    hint: "Delete some that nobody needs.",
+    details: { most: MOST_PRESETS },
+    retryable: false,
+  });
+}
+
+/** All names, in lower case. */
+async function namesOf(presets: PresetRepository): Promise<Set<string>> {
+  const all = await presets.list(null, MOST_PRESETS);
+  return new Set(all.map(({ name }) => name.toLowerCase()));
+}
+
+/** "env" asks for presets with that label, "env=lab" for those where it says so, "" for all. */
+function labelFilter(text: string): { name: string; value: string | null } | null {
+  const [name = "", ...rest] = text.split("=");
+  return name === "" ? null : { name, value: rest.length === 0 ? null : rest.join("=") };
+}
+
+/** What is kept of a choice; refused when its schematic is unknown, or no preset may show it. */
+async function checked(schematics: SchematicService, input: PresetInput) {
+  const { schematic, name, labels, ...target } = input;
+  const stored = await schematics.find(schematic);
+  if (stored === null)
+    throw invalidInput(`schematic ${quoteText(schematic)} is not stored here`, {
+      hint: "POST /schematics stores it and gives the ID.",
+      details: { field: "schematic" },
+    });
+  refuseSecret(stored.schematic);
+  return { name, labels, target, schematicId: stored.id };
 }
 
 function refuseSecret(schematic: Schematic): void {

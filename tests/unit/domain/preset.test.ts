@@ -1,6 +1,7 @@
 /** Names, labels and documents of presets. */
 import { expect, it } from "vitest";
 import {
+  copyName,
   labelText,
   type Preset,
   parseLabels,
@@ -54,6 +55,11 @@ it.each([
 it("refuses more than twenty labels", () => {
   const labels = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`l${index}`, ""]));
   expect(() => parsePresetInput({ name: "a", labels, schematic: ID })).toThrow("at most 20 labels");
+});
+
+it("names a copy by the first number that is free, however the taken names are written", () => {
+  expect(copyName("Lab", new Set(["lab", "lab 2", "lab 4"]))).toBe("Lab 3");
+  expect(copyName("x".repeat(80), new Set()).length).toBeLessThanOrEqual(80);
 });
 
 it("reads and writes labels in one line", () => {
