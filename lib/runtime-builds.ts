@@ -16,7 +16,14 @@ import { createForecasting } from "./services/build-forecasting.ts";
 import { createBuildStarting } from "./services/build-starting.ts";
 import { createBuildWaiting } from "./services/build-waiting.ts";
 import { createBuildService } from "./services/builds.ts";
-import type { AssetRequest, AssetService, BuildService, ResolvedAsset } from "./services/contracts.ts";
+import type {
+  AssetRequest,
+  AssetService,
+  BuildService,
+  ReleaseService,
+  ResolvedAsset,
+} from "./services/contracts.ts";
+import { createFirstUse } from "./services/first-use.ts";
 import { createReadyAssets } from "./services/ready-assets.ts";
 import { UsageRecorder } from "./services/usage-recorder.ts";
 import type { ObjectStore } from "./storage/object-store.ts";
@@ -32,13 +39,14 @@ export interface BuildSideOptions {
   log: Logger;
   now: () => number;
   resolve: (request: AssetRequest) => Promise<ResolvedAsset>;
+  releases: Pick<ReleaseService, "require" | "askAgain">;
 }
 
 export type BuildSide = ReturnType<typeof createBuildSide>;
 
 /** The shared half of web and worker: both see rows, streams and signals in the same way. */
 export function createBuildSide(options: BuildSideOptions) {
-  const { db, redis, subscriber, store, prefix, log, now, resolve } = options;
+  const { db, redis, subscriber, store, prefix, log, now, resolve, releases } = options;
   const onError = (error: unknown) => log.warn({ err: error }, "trouble beside a build");
   const builds = createBuildRepository(db);
   const assetRows = createAssetRepository(db);
@@ -53,6 +61,7 @@ export function createBuildSide(options: BuildSideOptions) {
   const waiting = createBuildWaiting(builds, signals, onError);
   const assets: AssetService = createAssetService({
     ...{ resolve, ready, starting, waiting, waiters },
+    mayMake: createFirstUse({ builds, releases }),
     onDownload: () => downloads.note(),
   });
   const shared = { builds, streams, signals, store, onError };

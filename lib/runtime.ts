@@ -96,7 +96,7 @@ export async function createRuntime(
     inline: (asset) => side.assets.inline(asset),
   });
   const builder = await readLockBuilder({ externalUrl, grub: boards.installedGrub, secureBoot: signing });
-  const side = createBuildSide({ db, redis, subscriber, store, prefix, log, now, resolve });
+  const side = createBuildSide({ db, redis, subscriber, store, prefix, log, now, resolve, releases });
   const { assets } = side;
   const builds = hideSchematics(side.service, findConfigured);
   const pxe = createPxeService({ assets, schematics, releases, externalPxeUrl });

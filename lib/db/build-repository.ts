@@ -74,6 +74,8 @@ export interface BuildRepository {
   findLastFinished(assetKey: string): Promise<BuildRecord | null>;
   /** The newest build of an asset that became ready. */
   findLastReady(assetKey: string): Promise<BuildRecord | null>;
+  /** True when any file of this version ("v1.2.3") was ever made. */
+  hasReady(version: string): Promise<boolean>;
   list(filter: BuildFilter): Promise<BuildRecord[]>;
   /** All that wait for a worker, oldest first. */
   queued(limit: number): Promise<BuildRecord[]>;
@@ -108,6 +110,7 @@ type Reads =
   | "findAllRunning"
   | "findLastFinished"
   | "findLastReady"
+  | "hasReady"
   | "list"
   | "queued"
   | "countQueued"
@@ -144,6 +147,10 @@ function reads(db: Database): Pick<BuildRepository, Reads> {
         omit,
       });
       return row === null ? null : toBuildRecord(row);
+    },
+    async hasReady(version) {
+      const where = { version, state: "ready" };
+      return (await db.build.findFirst({ where, select: { id: true } })) !== null;
     },
     async list(filter) {
       if (filter.before !== undefined && !isBuildId(filter.before)) return [];

@@ -19,6 +19,8 @@ export interface AssetServiceOptions {
   starting: BuildStarting;
   waiting: BuildWaiting;
   waiters: Waiters;
+  /** Called before anything is made; what it throws is told instead. */
+  mayMake: (asset: ResolvedAsset) => Promise<void>;
   /** Called for each download that begins at the start of a file. */
   onDownload: () => void;
 }
@@ -51,6 +53,7 @@ async function start(
   const how = { ...asked, detached: true };
   const made = await ready.find(asset.assetKey);
   if (made !== null) return toBuildView(await starting.readyBuild(asset, how), made, 0);
+  await options.mayMake(asset);
   const build = await starting.startOrJoin(asset, how);
   const found = build.state === "ready" ? await ready.find(asset.assetKey) : null;
   return toBuildView(build, found, 0);
@@ -65,6 +68,7 @@ async function ensure(
   for (let attempt = 1; ; attempt += 1) {
     const made = await options.ready.find(asset.assetKey);
     if (made !== null) return made;
+    await options.mayMake(asset);
     const build = await options.starting.startOrJoin(asset, { requestId, detached: false });
     const end = await wait(options, build, signal);
     if (end.state === "ready") {

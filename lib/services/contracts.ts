@@ -50,6 +50,11 @@ export interface ReleaseService {
    * not_found "version <x.y.z> is not available" when it is not in the list.
    */
   require(version: string): Promise<Release>;
+  /**
+   * Asks the source what the tags of this version mean now; require() gives the answer from then on.
+   * upstream_unavailable when the source cannot be asked; source_invalid when what it has cannot be used.
+   */
+  askAgain(version: string): Promise<void>;
   extensions(version: string): Promise<CatalogExtension[]>;
   /** Empty below 1.7.0 without asking whether the version exists. */
   overlays(version: string): Promise<CatalogOverlay[]>;

@@ -77,10 +77,15 @@ export class ReleaseList {
 
   /** The release of a listed version, read from the source when nobody did before; null when it is not whole after all. */
   async read(version: string): Promise<Release | null> {
-    if (!this.#examiner.entry(version).release) await this.#examiner.read(version);
+    if (!this.#examiner.entry(version).release) await this.askAgain(version);
     const entry = this.#examiner.entry(version);
     if (entry.refusal) throw entry.refusal;
     return isListed(entry) ? entry.release : null;
+  }
+
+  /** Looks at the tags of a version now, whenever that was done last; throws when the source cannot be asked. */
+  askAgain(version: string): Promise<void> {
+    return this.#examiner.read(version);
   }
 
   /** Resolves when nothing goes on in the background. */

@@ -54,6 +54,7 @@ export function createReleaseService(options: ReleaseServiceOptions): ClosableRe
 
   return {
     require,
+    askAgain: (version) => list.askAgain(versionTag(version)),
     idle: () => list.idle(),
     close: () => list.close(),
     async versions() {

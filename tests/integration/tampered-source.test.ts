@@ -235,7 +235,7 @@ describe.each(ALL)("a factory with signatures checked: %s", (kind) => {
   beforeAll(async () => {
     fake = await FakeRegistry.start();
     const mode = await modeOf(kind);
-    await pushTampered(fake, "v1.13.0", mode.sign);
+    for (const version of ["v1.13.0", "v1.13.99"]) await pushTampered(fake, version, mode.sign);
     for (const { version, tampering } of cases)
       digests.set(version, await pushTampered(fake, version, mode.sign, tampering));
     dataDir = join(scratch, kind);
@@ -297,4 +297,21 @@ describe.each(ALL)("a factory with signatures checked: %s", (kind) => {
     });
     expect(await assets()).toHaveLength(1);
   });
+
+  if (kind === "off")
+    test("begins no new release while the source is away, and goes on serving", async () => {
+      const id = await postSchematic(factory.url, PLAIN);
+      const file = (version: string) => `${factory.url}/image/${id}/${version}/${KERNEL}`;
+      fake.switches.down = true;
+      const reply = await fetch(file("v1.13.99"), { headers: { "X-Request-ID": "source-is-away" } });
+      expect(reply.status).toBe(503);
+      expect(await reply.text()).toMatch(/cannot fetch siderolabs\/\S+:v1\.13\.99: .*source-is-away/s);
+      expect(reply.headers.get("x-error-hint")).toContain("before the first file of a release");
+      expect(Number(reply.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect((await fetch(`${factory.url}/versions`)).status).toBe(200);
+      expect((await fetch(file("v1.13.0"))).status).toBe(200);
+      fake.switches.down = false;
+      const later = await fetch(file("v1.13.99"));
+      expect([later.status, await later.text()]).toEqual([200, "kernel v1.13.99"]);
+    });
 });
