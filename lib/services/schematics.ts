@@ -11,6 +11,9 @@ import { SchematicMemory } from "./schematic-memory.ts";
 import type { UsageRecorder } from "./usage-recorder.ts";
 
 const ID = /^[0-9a-f]{64}$/;
+/** The schematic that changes nothing. Manuals and scripts name its ID, so it exists without being posted. */
+const EMPTY = "customization: {}\n";
+const EMPTY_ID = idOfText(EMPTY);
 
 export interface SchematicServiceOptions {
   repository: SchematicRepository;
@@ -51,7 +54,7 @@ export function createSchematicService(options: SchematicServiceOptions): Schema
 
   async function load(id: string): Promise<StoredSchematic | null> {
     const row = await repository.find(id);
-    if (row === null) return memory.missing(id);
+    if (row === null) return id === EMPTY_ID ? create(EMPTY) : memory.missing(id);
     usage.note(id);
     const stored = { id, canonical: row.canonical, schematic: schematicFromJson(row.parsed) };
     memory.keep(stored);

@@ -45,6 +45,13 @@ test("the empty schematic has its well-known id, and another process finds the s
   expect(Buffer.from(row.canonical).toString()).toBe("customization: {}\n");
 });
 
+test("the empty schematic is found before anybody has posted it, and stored by that", async () => {
+  const id = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba";
+  await db.schematic.deleteMany({ where: { id } });
+  expect(await fresh().find(id)).toMatchObject({ id, canonical: "customization: {}\n" });
+  expect(await db.schematic.count({ where: { id } })).toBe(1);
+});
+
 test("a known schematic costs no query in this process and one statement in another", async () => {
   const service = fresh();
   const text = withArgument("known");
