@@ -6,6 +6,10 @@ import type { BuildRecord } from "./build-record.ts";
 export const MOST_FAILURES = 3;
 /** A failure that cannot heal by itself is told again for so long instead of being worked out again. */
 export const FAILURE_REMEMBERED_MS = 30_000;
+/** The same for what the source sent or lacks: that may be mended at any moment. */
+export const SOURCE_FAILURE_REMEMBERED_MS = 3_000;
+
+const OF_THE_SOURCE = new Set(["source_invalid", "not_found"]);
 
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -28,5 +32,8 @@ export const pauseAfter = (failures: number): number =>
 /** True when the same request would end in the same way, and the last end is recent enough to be told again. */
 export function wouldFailAgain(build: Pick<BuildRecord, "state" | "error" | "finishedAt">, nowMs: number) {
   if (build.state !== "failed" || build.error?.retryable !== false) return false;
-  return build.finishedAt !== null && nowMs - build.finishedAt.getTime() < FAILURE_REMEMBERED_MS;
+  const rememberedMs = OF_THE_SOURCE.has(build.error.code)
+    ? SOURCE_FAILURE_REMEMBERED_MS
+    : FAILURE_REMEMBERED_MS;
+  return build.finishedAt !== null && nowMs - build.finishedAt.getTime() < rememberedMs;
 }

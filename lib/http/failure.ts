@@ -35,6 +35,9 @@ export function dialectOf(path: string): Dialect {
   return path.startsWith("/api/") ? "problem" : "text";
 }
 
+/** Seconds after which a second try may go better, where the failure does not say: what came from elsewhere may be mended by then. */
+const RETRY_AFTER: Readonly<Record<number, number>> = { 502: 30, 503: 10, 504: 30 };
+
 const headerSafe = (text: string) => text.replace(/[^\x20-\x7e]+/g, " ").slice(0, 400);
 
 function commonHeaders(error: AppError): Record<string, string> {
@@ -44,8 +47,8 @@ function commonHeaders(error: AppError): Record<string, string> {
     "Cache-Control": "no-store",
   };
   if (error.extra.hint) headers["X-Error-Hint"] = headerSafe(error.extra.hint);
-  const retryAfter = error.extra.retryAfterSeconds ?? (error.status === 503 ? 10 : null);
-  if (retryAfter !== null) headers["Retry-After"] = String(retryAfter);
+  const retryAfter = error.extra.retryAfterSeconds ?? RETRY_AFTER[error.status];
+  if (retryAfter !== undefined) headers["Retry-After"] = String(retryAfter);
   const buildId = error.extra.details?.buildId;
   if (typeof buildId === "string") headers.Link = `</api/v1/builds/${buildId}>; rel="describedby"`;
   return headers;

@@ -211,7 +211,8 @@ export function imageName(repository: string, reference: string): string {
 
 /** source_invalid: what came does not have the digest that was asked for. */
 export function wrongBytes(what: string, expected: string, actual: string): AppError {
-  return new AppError("source_invalid", `${what} has digest ${actual} instead of ${expected}`, {
+  const came = `what came has digest ${actual} instead of ${expected}`;
+  return new AppError("source_invalid", `cannot fetch ${what}: ${came}`, {
     hint: "the registry, or a cache between, holds damaged or exchanged bytes",
   });
 }

@@ -5,6 +5,7 @@ import {
   hasAnotherTry,
   mayHeal,
   pauseAfter,
+  SOURCE_FAILURE_REMEMBERED_MS,
   wouldFailAgain,
 } from "../../lib/domain/build-retry.ts";
 import { AppError } from "../../lib/errors/app-error.ts";
@@ -38,4 +39,19 @@ describe("retries of builds", () => {
     expect(wouldFailAgain({ ...failed, error: { ...error, retryable: true } }, now - 1)).toBe(false);
     expect(wouldFailAgain({ ...failed, state: "cancelled" }, now - 1)).toBe(false);
   });
+
+  test.each(["source_invalid", "not_found"])(
+    "%s is told again for seconds only: the source may be mended",
+    (code) => {
+      const finishedAt = new Date(1_000_000);
+      const failed = {
+        state: "failed",
+        error: { code, message: "m", retryable: false },
+        finishedAt,
+      } as const;
+      const now = finishedAt.getTime() + SOURCE_FAILURE_REMEMBERED_MS;
+      expect(wouldFailAgain(failed, now - 1)).toBe(true);
+      expect(wouldFailAgain(failed, now)).toBe(false);
+    },
+  );
 });

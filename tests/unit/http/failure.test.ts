@@ -26,6 +26,12 @@ describe("failure replies", () => {
     expect(failureReply(away, "text", "r").headers["Retry-After"]).toBe("10");
     const known = new AppError("upstream_unavailable", "x", { retryAfterSeconds: 42 });
     expect(failureReply(known, "text", "r").headers["Retry-After"]).toBe("42");
+    const damaged = failureReply(new AppError("source_invalid", "x"), "oci", "r");
+    expect(damaged).toMatchObject({ status: 502, headers: { "Retry-After": "30" } });
+    expect(failureReply(new AppError("timed_out", "x"), "text", "r").headers["Retry-After"]).toBe("30");
+    expect(failureReply(new AppError("tool_failed", "x"), "text", "r").headers).not.toHaveProperty(
+      "Retry-After",
+    );
   });
 
   it("links the build report", () => {
