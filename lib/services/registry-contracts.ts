@@ -32,16 +32,27 @@ export interface RegistryCall {
   signal: AbortSignal;
 }
 
+export type ReferrersCall = RegistryCall & { artifactType?: string };
+
+/** `version` is the tag under which an installer was published, when it was asked for by that tag or by one like latest. */
+export type FoundDocument = RegistryDocument & { version?: string };
+
+/** What one kind of repository answers. Refusals carry `ociCode` among their details. */
+export interface RegistryPart<Target> {
+  manifest(target: Target, reference: string, call: RegistryCall): Promise<FoundDocument>;
+  blob(target: Target, digest: string, call: RegistryCall): Promise<RegistryBlobFile>;
+  referrers(target: Target, digest: string, call: ReferrersCall): Promise<RegistryDocument>;
+  /** In any order. */
+  tags(target: Target, call: RegistryCall): Promise<string[]>;
+}
+
 /** Refusals carry `ociCode` among their details. */
 export interface RegistryService {
   /** Manifest by tag or digest. A version that was never pulled is built first. */
   manifest(request: RegistryRequest, call: RegistryCall & { accept?: string }): Promise<RegistryDocument>;
   blob(request: RegistryRequest, call: RegistryCall): Promise<RegistryBlobFile>;
   /** Index of what says something about a digest, only of one artifact type when given. */
-  referrers(
-    request: RegistryRequest,
-    call: RegistryCall & { artifactType?: string },
-  ): Promise<RegistryDocument>;
+  referrers(request: RegistryRequest, call: ReferrersCall): Promise<RegistryDocument>;
   tags(request: RegistryRequest, call: RegistryCall & { last?: string; most?: number }): Promise<TagPage>;
 }
 

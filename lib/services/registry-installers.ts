@@ -14,7 +14,7 @@ import { AppError, notFound } from "../errors/app-error.ts";
 import { digestHex, isDigest, isTag } from "../oci/reference.ts";
 import { SingleFlight } from "../oci/single-flight.ts";
 import type { AssetRequest, ReleaseService, ResolvedAsset, SchematicService } from "./contracts.ts";
-import type { RegistryBlobFile, RegistryCall, RegistryDocument } from "./registry-contracts.ts";
+import type { RegistryBlobFile, RegistryCall, RegistryDocument, RegistryPart } from "./registry-contracts.ts";
 import { type PublishOptions, publishInstaller } from "./registry-publish.ts";
 import { referrersIndex } from "./registry-referrers.ts";
 import { badDigest, badSubject, blobUnknown, manifestUnknown } from "./registry-refusals.ts";
@@ -32,40 +32,27 @@ export interface InstallersOptions extends PublishOptions {
 /** Means the newest stable version; listed when that one exists. */
 const LATEST = "latest";
 
-/** `version` is the tag under which the image was published, when it was asked for by that tag or by one like latest. */
-export type InstallerDocument = RegistryDocument & { version?: string };
-
-export type Installers = ReturnType<typeof createInstallers>;
-
 /** Everything under <image>/<schematic>. */
-export function createInstallers(options: InstallersOptions) {
+export function createInstallers(options: InstallersOptions): RegistryPart<InstallerRepository> {
   const flights = new SingleFlight<RegistryManifest>();
   return {
-    async manifest(
-      target: InstallerRepository,
-      reference: string,
-      call: RegistryCall,
-    ): Promise<InstallerDocument> {
+    async manifest(target, reference, call) {
       const name = await requireImage(options, target);
       if (reference.includes(":")) return findByDigest(options, target, reference);
       const version = await versionOf(options, reference);
       if (version === null) return findByTag(options, target, reference);
       return { ...(await findOrBuild(options, flights, { target, name, version }, call)), version };
     },
-    async blob(target: InstallerRepository, digest: string): Promise<RegistryBlobFile> {
+    async blob(target, digest) {
       await requireImage(options, target);
       return findBlob(options, target, digest);
     },
-    async referrers(
-      target: InstallerRepository,
-      digest: string,
-      artifactType?: string,
-    ): Promise<RegistryDocument> {
+    async referrers(target, digest, { artifactType }) {
       await requireImage(options, target);
       if (!isDigest(digest)) throw badSubject(digest);
       return referrersIndex(await options.rows.referrers(target.repository, digest), artifactType);
     },
-    async tags(target: InstallerRepository): Promise<string[]> {
+    async tags(target) {
       await requireImage(options, target);
       const tags = await options.rows.tags(target.repository);
       const newest = await versionOf(options, LATEST).catch(() => null);

@@ -3,17 +3,21 @@ import type { RegistryRepository } from "../db/registry-repository.ts";
 import type { OwnRepository } from "../domain/registry-path.ts";
 import { digestHex, isDigest, isTag } from "../oci/reference.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import type { RegistryBlobFile, RegistryDocument } from "./registry-contracts.ts";
+import type { RegistryPart } from "./registry-contracts.ts";
 import { referrersIndex } from "./registry-referrers.ts";
 import { badDigest, badSubject, blobUnknown, manifestUnknown } from "./registry-refusals.ts";
 import { blobKey } from "./source-blobs.ts";
 
-export type RegistryOwn = ReturnType<typeof createRegistryOwn>;
-
 /** Everything under own/<namespace>/<name>; nothing is built or fetched for a question. */
-export function createRegistryOwn({ rows, store }: { rows: RegistryRepository; store: ObjectStore }) {
+export function createRegistryOwn({
+  rows,
+  store,
+}: {
+  rows: RegistryRepository;
+  store: ObjectStore;
+}): RegistryPart<OwnRepository> {
   return {
-    async manifest({ repository }: OwnRepository, reference: string): Promise<RegistryDocument> {
+    async manifest({ repository }, reference) {
       if (reference.includes(":") && !isDigest(reference)) throw badDigest(reference);
       const tag = isTag(reference) ? await rows.findTag(repository, reference) : null;
       const digest = isDigest(reference) ? reference : tag?.digest;
@@ -21,21 +25,17 @@ export function createRegistryOwn({ rows, store }: { rows: RegistryRepository; s
       if (manifest === null) throw manifestUnknown(reference);
       return manifest;
     },
-    async blob({ repository }: OwnRepository, digest: string): Promise<RegistryBlobFile> {
+    async blob({ repository }, digest) {
       if (!isDigest(digest)) throw badDigest(digest);
       const blob = await rows.findBlob(repository, digest);
       const key = blobKey(digestHex(digest));
       if (blob === null || (await store.head(key)) === null) throw blobUnknown(digest);
       return { ...blob, open: (range, signal) => store.get(key, range, signal) };
     },
-    async referrers(
-      { repository }: OwnRepository,
-      digest: string,
-      artifactType?: string,
-    ): Promise<RegistryDocument> {
+    async referrers({ repository }, digest, { artifactType }) {
       if (!isDigest(digest)) throw badSubject(digest);
       return referrersIndex(await rows.referrers(repository, digest), artifactType);
     },
-    tags: ({ repository }: OwnRepository): Promise<string[]> => rows.tags(repository),
+    tags: ({ repository }) => rows.tags(repository),
   };
 }

@@ -9,7 +9,7 @@ import { digestOf } from "../oci/manifest.ts";
 import { digestHex, isDigest, isTag } from "../oci/reference.ts";
 import type { ResolvedManifest, SourceImages, SourceMirror } from "../oci/types.ts";
 import type { ByteRange, ObjectStore } from "../storage/object-store.ts";
-import type { RegistryBlobFile, RegistryDocument } from "./registry-contracts.ts";
+import type { RegistryBlobFile, RegistryDocument, RegistryPart } from "./registry-contracts.ts";
 import { badDigest, badSubject, blobUnknown, manifestUnknown } from "./registry-refusals.ts";
 import { blobKey } from "./source-blobs.ts";
 
@@ -19,27 +19,21 @@ export interface SourceOptions {
   rows: RegistryRepository;
 }
 
-export type RegistrySource = ReturnType<typeof createRegistrySource>;
-
 /** Everything under siderolabs/. What was fetched once is also there while the source is away. */
-export function createRegistrySource(options: SourceOptions) {
+export function createRegistrySource(options: SourceOptions): RegistryPart<SourceRepository> {
   return {
-    async manifest(
-      target: SourceRepository,
-      reference: string,
-      signal: AbortSignal,
-    ): Promise<RegistryDocument> {
+    async manifest(target, reference, { signal }) {
       requireSourceComponent(target);
       if (reference.includes(":") && !isDigest(reference)) throw badDigest(reference);
       if (!isDigest(reference) && !isTag(reference)) throw manifestUnknown(reference);
       return findManifest(options, target.repository, reference, signal);
     },
-    async blob(target: SourceRepository, digest: string, signal: AbortSignal): Promise<RegistryBlobFile> {
+    async blob(target, digest, { signal }) {
       requireSourceComponent(target);
       if (!isDigest(digest)) throw badDigest(digest);
       return findBlob(options, target.repository, digest, signal);
     },
-    async tags(target: SourceRepository, signal: AbortSignal): Promise<string[]> {
+    async tags(target, { signal }) {
       requireSourceComponent(target);
       const { repository } = target;
       return unlessAway(
@@ -50,12 +44,7 @@ export function createRegistrySource(options: SourceOptions) {
         },
       );
     },
-    async referrers(
-      target: SourceRepository,
-      digest: string,
-      artifactType: string | undefined,
-      signal: AbortSignal,
-    ): Promise<RegistryDocument> {
+    async referrers(target, digest, { artifactType, signal }) {
       requireSourceComponent(target);
       if (!isDigest(digest)) throw badSubject(digest);
       return findReferrers(options, target.repository, digest, artifactType, signal);

@@ -1,13 +1,23 @@
 /** The registry under /v2: installers built here, images of the source and own ones, behind one set of questions. */
 import { z } from "zod";
-import type { RegistryRequest } from "../domain/registry-path.ts";
+import type {
+  InstallerRepository,
+  OwnRepository,
+  RegistryRequest,
+  SourceRepository,
+} from "../domain/registry-path.ts";
 import { isDigest } from "../oci/reference.ts";
 import { acceptsIndex } from "./registry-accept.ts";
-import type { RegistryCall, RegistryDocument, RegistryService, TagPage } from "./registry-contracts.ts";
-import type { InstallerDocument, Installers } from "./registry-installers.ts";
+import type {
+  FoundDocument,
+  ReferrersCall,
+  RegistryCall,
+  RegistryDocument,
+  RegistryPart,
+  RegistryService,
+  TagPage,
+} from "./registry-contracts.ts";
 import type { OutsideRegistry } from "./registry-outside.ts";
-import type { RegistryOwn } from "./registry-own.ts";
-import type { RegistrySource } from "./registry-source.ts";
 
 const indexSchema = z.object({
   manifests: z.array(
@@ -18,65 +28,80 @@ const indexSchema = z.object({
   ),
 });
 
+interface Parts {
+  installers: RegistryPart<InstallerRepository>;
+  source: RegistryPart<SourceRepository>;
+  own: RegistryPart<OwnRepository>;
+}
+
 /** Joins the parts. */
-export function createRegistryService(halves: {
-  installers: Installers;
-  source: RegistrySource;
-  own: RegistryOwn;
+export function createRegistryService({
+  outside,
+  ...parts
+}: Parts & {
   /** Where clients are sent for installers; null when they are served from here. */
   outside: OutsideRegistry | null;
 }): RegistryService {
-  const { installers, source, own, outside } = halves;
-  const manifest = ({ target }: RegistryRequest, reference: string, call: RegistryCall) => {
-    if (target.kind === "own") return own.manifest(target, reference);
-    return target.kind === "source"
-      ? source.manifest(target, reference, call.signal)
-      : installers.manifest(target, reference, call);
-  };
-
-  function tagsOf(target: RegistryRequest["target"], signal: AbortSignal): Promise<string[]> {
-    if (target.kind === "own") return own.tags(target);
-    return target.kind === "source" ? source.tags(target, signal) : installers.tags(target);
-  }
-
-  async function manifestHere(
-    request: RegistryRequest,
-    call: RegistryCall & { accept?: string },
-  ): Promise<InstallerDocument> {
-    const found: InstallerDocument = await manifest(request, request.reference, call);
-    if (isDigest(request.reference) || acceptsIndex(call.accept)) return found;
-    const digest = defaultPlatform(found);
-    return digest === null ? found : manifest(request, digest, call);
-  }
-
   return {
-    async manifest(request, call) {
-      const { version, ...found } = await manifestHere(request, call);
-      if (outside === null || request.target.kind !== "installer") return found;
-      const { repository } = request.target;
-      const location =
-        version === undefined
-          ? await outside.find(repository, "manifests", found.digest)
-          : await outside.tagged(repository, version, found.digest);
-      return location === null ? found : { ...found, location };
+    async manifest({ target, reference }, call) {
+      const { version, ...found } = await manifestHere(partOf(parts, target), reference, call);
+      if (outside === null || target.kind !== "installer") return found;
+      return version === undefined
+        ? located(found, outside.find(target.repository, "manifests", found.digest))
+        : located(found, outside.tagged(target.repository, version, found.digest));
     },
     async blob({ target, reference }, call) {
-      if (target.kind === "own") return own.blob(target, reference);
-      if (target.kind === "source") return source.blob(target, reference, call.signal);
-      const found = await installers.blob(target, reference);
-      const location = (await outside?.find(target.repository, "blobs", reference)) ?? null;
-      return location === null ? found : { ...found, location };
+      const found = await partOf(parts, target).blob(reference, call);
+      if (outside === null || target.kind !== "installer") return found;
+      return located(found, outside.find(target.repository, "blobs", reference));
     },
     async referrers({ target, reference }, call) {
-      if (target.kind === "own") return own.referrers(target, reference, call.artifactType);
-      return target.kind === "source"
-        ? source.referrers(target, reference, call.artifactType, call.signal)
-        : installers.referrers(target, reference, call.artifactType);
+      return partOf(parts, target).referrers(reference, call);
     },
     async tags({ target }, call) {
-      return page(target.repository, [...(await tagsOf(target, call.signal))].sort(), call);
+      const tags = await partOf(parts, target).tags(call);
+      return page(target.repository, tags.toSorted(), call);
     },
   };
+}
+
+type PartOfTarget = ReturnType<typeof bound>;
+
+function partOf({ installers, source, own }: Parts, target: RegistryRequest["target"]): PartOfTarget {
+  switch (target.kind) {
+    case "installer":
+      return bound(installers, target);
+    case "source":
+      return bound(source, target);
+    case "own":
+      return bound(own, target);
+  }
+}
+
+/** The part with its target filled in, so that all parts look alike. */
+function bound<Target>(part: RegistryPart<Target>, target: Target) {
+  return {
+    manifest: (reference: string, call: RegistryCall) => part.manifest(target, reference, call),
+    blob: (digest: string, call: RegistryCall) => part.blob(target, digest, call),
+    referrers: (digest: string, call: ReferrersCall) => part.referrers(target, digest, call),
+    tags: (call: RegistryCall) => part.tags(target, call),
+  };
+}
+
+async function manifestHere(
+  part: PartOfTarget,
+  reference: string,
+  call: RegistryCall & { accept?: string },
+): Promise<FoundDocument> {
+  const found = await part.manifest(reference, call);
+  if (isDigest(reference) || acceptsIndex(call.accept)) return found;
+  const digest = defaultPlatform(found);
+  return digest === null ? found : part.manifest(digest, call);
+}
+
+async function located<T>(found: T, place: Promise<string | null>): Promise<T & { location?: string }> {
+  const location = await place;
+  return { ...found, ...(location === null ? {} : { location }) };
 }
 
 /** The image that a client without any idea of indexes gets: linux/amd64, as registries have always done. */
