@@ -22,9 +22,11 @@ export function installPackages(names, say) {
   const prefix = privilege(names);
   withoutServices(prefix, () => {
     if (!hasPackageLists()) update(prefix, say);
-    if (install(prefix, names)) return;
+    if (install(prefix, names).status === 0) return;
     update(prefix, say);
-    if (!install(prefix, names)) throw new Error(`apt-get could not install ${names.join(" ")}`);
+    const again = install(prefix, names);
+    if (again.status !== 0)
+      throw new Error(`apt-get could not install ${names.join(" ")}${complaints(again)}`);
   });
 }
 
@@ -83,8 +85,14 @@ function privilege(names) {
   if (sudo.status === 0) return ["sudo"];
   if (sudo.error === undefined && process.stdin.isTTY) return ["sudo"];
   throw new Error(
-    `these packages are missing and need root; please run:\n\n  sudo apt-get install --no-install-recommends ${names.join(" ")}\n`,
+    `these packages are missing and need root; please run as root (or with sudo before apt-get):\n\n${byHand(names)}\n`,
   );
+}
+
+/** The lines that somebody with rights types. */
+function byHand(names) {
+  const install = `  apt-get install --no-install-recommends ${names.join(" ")}`;
+  return hasPackageLists() ? install : `  apt-get update\n${install}`;
 }
 
 /** invoke-rc.d and deb-systemd-invoke ask policy-rc.d; exit code 101 forbids to start what is being installed. */
@@ -111,7 +119,8 @@ function hasPackageLists() {
 
 function update(prefix, say) {
   say("refreshing the package lists (apt-get update)");
-  apt(prefix, ["update", "-qq"]);
+  const result = apt(prefix, ["update", "-qq"]);
+  if (!hasPackageLists()) throw new Error(`apt-get update fetched no package lists${complaints(result)}`);
 }
 
 function install(prefix, names) {
@@ -120,11 +129,19 @@ function install(prefix, names) {
 
 function apt(prefix, args) {
   const command = [...prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", ...args];
-  const result = spawnSync(command[0], command.slice(1), {
+  return spawnSync(command[0], command.slice(1), {
     encoding: "utf8",
     stdio: ["inherit", "pipe", "pipe"],
     maxBuffer: 1 << 28,
   });
-  if (result.status !== 0) process.stderr.write(`${result.stdout.slice(-2000)}${result.stderr.slice(-4000)}`);
-  return result.status === 0;
+}
+
+/** What apt-get complained of, shortened, and what to do when it could not fetch anything. */
+export function complaints({ stdout, stderr }) {
+  const lines = `${stdout}\n${stderr}`.split("\n").filter((line) => /^(E|W|Err|dpkg):/.test(line));
+  const shown = [...new Set(lines)].slice(-6).map((line) => `\n  ${line.trim()}`);
+  const unreached = lines.some((line) => /Failed to fetch|Temporary failure|Could not connect/.test(line));
+  const hint =
+    "\nPlease see that this machine reaches its package servers (/etc/apt/sources.list*), then try again.";
+  return `${shown.length > 0 ? `; it says:${shown.join("")}` : ""}${unreached ? hint : ""}`;
 }

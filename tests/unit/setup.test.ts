@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { TOOLS } from "../../lib/exec/tools.ts";
-import { missingPackages, toolPackages } from "../../scripts/setup/debian.mjs";
+import { complaints, missingPackages, toolPackages } from "../../scripts/setup/debian.mjs";
 import { hashOf, isStamped, stamp } from "../../scripts/setup/files.mjs";
 
 const dir = mkdtempSync(join(tmpdir(), "casthouse-setup-"));
@@ -21,6 +21,17 @@ it("reads every imaging tool and its package from the allow-list", () => {
 
 it("knows the groups, each holding the one before", () => {
   for (const group of ["run", "demo", "test"]) expect(Array.isArray(missingPackages(group))).toBe(true);
+});
+
+it("says briefly what apt-get complained of, and that the servers were not reached", () => {
+  const failed = (host: string) =>
+    `E: Failed to fetch http://${host}/a.deb  Temporary failure resolving '${host}'`;
+  const stderr = [..."abcdefgh"].map((letter) => failed(`${letter}.example`)).join("\n");
+  const text = complaints({ stdout: "Reading package lists...\n", stderr });
+  expect(text.match(/Failed to fetch/g)).toHaveLength(6);
+  expect(text).toContain("reaches its package servers");
+  const unknown = complaints({ stdout: "", stderr: "E: Unable to locate package nothing\n" });
+  expect(unknown).toBe("; it says:\n  E: Unable to locate package nothing");
 });
 
 it("sees a changed, a new and a renamed file", () => {
