@@ -47,7 +47,14 @@ const add = createRoute({
   path: "/api/v1/sources",
   summary: "Add a catalog or an image in a registry",
   description: `JSON: kind (catalog, image), subject (extension, overlay), namespace, name, reference, trust, override. What is there now is fetched, checked and offered. ${changing}`,
-  responses: { 201: source, ...refusals, 502: problemReply, 503: problemReply },
+  responses: {
+    201: source,
+    ...refusals,
+    413: problemReply,
+    502: problemReply,
+    503: problemReply,
+    507: problemReply,
+  },
 });
 
 const get = createRoute({
@@ -66,7 +73,14 @@ const look = createRoute({
   summary: "Fetch, check and offer what is new at a source",
   description: `Nothing in use is moved. ${changing}`,
   request: { params: id },
-  responses: { 200: source, ...refusals, 502: problemReply, 503: problemReply },
+  responses: {
+    200: source,
+    ...refusals,
+    413: problemReply,
+    502: problemReply,
+    503: problemReply,
+    507: problemReply,
+  },
 });
 
 const adoptAll = createRoute({
@@ -174,7 +188,7 @@ const upload = createRoute({
       "accept-warnings": z.enum(["true", "false"]).optional(),
     }),
   },
-  responses: { 201: pin, ...refusals, 413: problemReply },
+  responses: { 201: pin, ...refusals, 413: problemReply, 507: problemReply },
 });
 
 /** The token that a request carries, null for none. */
@@ -187,6 +201,9 @@ const adoptSchema = z.strictObject({
   talos: z.string().max(200).exactOptional(),
   acceptWarnings: z.boolean().exactOptional(),
 });
+
+const sizeOf = (header: string | undefined): number | null =>
+  header === undefined ? null : Number.parseInt(header, 10);
 
 async function readAdopt(c: ApiContext): Promise<z.output<typeof adoptSchema>> {
   const parsed = adoptSchema.safeParse(await readJson(c, BODY));
@@ -241,6 +258,7 @@ export function sourceRoutes(): Api {
     const made = await service.upload({
       ...c.req.valid("param"),
       body: c.env.incoming,
+      sizeBytes: sizeOf(c.req.header("content-length")),
       ...(talos === undefined ? {} : { talos }),
       ...(arch === undefined ? {} : { arch }),
       override: override === "true",

@@ -38,6 +38,7 @@ export const PAGE_ROUTES: Route[] = [
   post("/builds/:id/cancel"),
   post("/extensions/add"),
   post("/extensions/sign-in"),
+  post("/extensions/sign-out"),
   post("/extensions/:id/look"),
   post("/extensions/:id/delete"),
   post("/extensions/pins/:id/adopt"),

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { Config } from "./config/types.ts";
 import { createBootTestRepository } from "./db/boot-test-repository.ts";
 import type { Database } from "./db/client.ts";
+import { createOwnKeptRepository } from "./db/own-kept-repository.ts";
 import { createOwnSourceRepository } from "./db/own-source-repository.ts";
 import { createRegistryRepository } from "./db/registry-repository.ts";
 import { missingTools, runTool } from "./exec/run.ts";
@@ -18,12 +19,13 @@ import { createExtensionTools } from "./services/extension-tools.ts";
 import type { FindConfigured } from "./services/hidden-schematics.ts";
 import { createOwnAccess } from "./services/own-access.ts";
 import type { BootTestService, OwnSourceService } from "./services/own-contracts.ts";
-import { followDeclarations } from "./services/own-declared.ts";
+import { followDeclarations } from "./services/own-declared-file.ts";
 import { withOwnImages } from "./services/own-images.ts";
 import { createInspection } from "./services/own-inspection.ts";
 import { OWN_REGISTRY, ownRegistryFetch } from "./services/own-registry-fetch.ts";
 import { createOwnReleases } from "./services/own-releases.ts";
 import { createRemotes } from "./services/own-remotes.ts";
+import { createOwnRoom } from "./services/own-room.ts";
 import { createOwnSourceService, type OwnSourceServiceOptions } from "./services/own-sources.ts";
 import { createSourceBlobs } from "./services/source-blobs.ts";
 import type { ObjectStore } from "./storage/object-store.ts";
@@ -99,21 +101,23 @@ function serviceOptions(
   rows: OwnSourceServiceOptions["rows"],
   onChange: () => void,
 ): OwnSourceServiceOptions {
-  const { mode, adminToken, authFile, privateHosts, maxBytes, maxCount } = config.own;
+  const { mode, adminToken, authFile, privateHosts, maxBytes, maxCount, maxTotalBytes } = config.own;
   // Not that of builds: a worker that starts removes what is no build's.
   const scratchDir = path.join(config.dataDir, "own-scratch");
   return {
     ...{ rows, official, findConfigured, onChange, maxBytes, maxCount, now },
     releases: official,
-    access: createOwnAccess(mode, adminToken),
+    access: createOwnAccess(mode, adminToken, now),
     openRemote: createRemotes({
-      ...{ authFile, privateHosts, run: runTool },
-      cacheDir: path.join(config.dataDir, "cache", "source"),
-      secondLevel: createSourceBlobs(store),
+      ...{ authFile, privateHosts, run: runTool, everyone: mode === "everyone" },
       keysDir: path.join(config.dataDir, "cache", "own-keys"),
     }),
     inspection: createInspection({ images, check: checkExtension, scratchDir, maxBytes: maxBytes * GROWTH }),
-    place: { store, rows: createRegistryRepository(db), scratch: scratchDir },
+    place: {
+      store,
+      rows: createRegistryRepository(db),
+      room: createOwnRoom({ rows: createOwnKeptRepository(db), mostBytes: maxTotalBytes }),
+    },
     tools: createExtensionTools({ run: runTool }),
   };
 }

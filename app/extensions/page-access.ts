@@ -5,13 +5,32 @@ import { pageContext } from "../../lib/services/current.ts";
 import type { OwnSourceService } from "../../lib/services/own-contracts.ts";
 import { readPost, seeOther } from "../form-request.ts";
 
-export const ADMIN_COOKIE = "administrator";
+const ADMIN_COOKIE = "administrator";
+/** Longer than its ticket is good, so that a page can say that it has run out. */
+const KEPT_SECONDS = 7 * 24 * 60 * 60;
+
+/** A Set-Cookie value with what this browser keeps of a sign-in; null forgets it. */
+export function adminCookie(ticket: string | null): string {
+  const secure = pageContext().publicUrl.startsWith("https:") ? "; Secure" : "";
+  const seconds = ticket === null ? 0 : KEPT_SECONDS;
+  return `${ADMIN_COOKIE}=${ticket ?? ""}; Path=/extensions; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
+}
+
+const givenTicket = async (): Promise<string | null> => (await cookies()).get(ADMIN_COOKIE)?.value ?? null;
 
 /** True when changes are allowed to whoever sent this request. */
 export async function mayChange(): Promise<boolean> {
-  const ticket = (await cookies()).get(ADMIN_COOKIE)?.value ?? null;
-  return pageContext().services.own.access.mayWithTicket(ticket);
+  return pageContext().services.own.access.mayWithTicket(await givenTicket());
 }
+
+/** True when the sign-in of this browser has run out. */
+export async function hasExpired(): Promise<boolean> {
+  return pageContext().services.own.access.hasExpired(await givenTicket());
+}
+
+/** Why changes are not allowed. */
+export const missingRight = async (): Promise<"expired" | "sign-in"> =>
+  (await hasExpired()) ? "expired" : "sign-in";
 
 /** Holds the words of the last refusal for the page that comes next; an address could be made by anybody. */
 const REFUSAL_COOKIE = "refusal";
@@ -33,7 +52,7 @@ export async function changing(
 ): Promise<Response> {
   const fields = await readPost(request);
   if (fields instanceof Response) return fields;
-  if (!(await mayChange())) return seeOther(`${back}?problem=sign-in`);
+  if (!(await mayChange())) return seeOther(`${back}?problem=${await missingRight()}`);
   try {
     return seeOther(await work(pageContext().services.own, fields));
   } catch (error) {

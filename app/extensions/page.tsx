@@ -2,7 +2,7 @@
 import type { Metadata } from "next";
 import { AddSourceForm } from "../../components/own/add-source-form.tsx";
 import { ProblemNotice } from "../../components/own/problem-notice.tsx";
-import { SignIn } from "../../components/own/sign-in.tsx";
+import { SignIn, SignOut } from "../../components/own/sign-in.tsx";
 import { SourceList } from "../../components/own/source-list.tsx";
 import { UploadForm } from "../../components/own/upload-form.tsx";
 import { CodeLine } from "../../components/ui/code-line.tsx";
@@ -10,7 +10,7 @@ import { Notice } from "../../components/ui/notice.tsx";
 import { pageContext } from "../../lib/services/current.ts";
 import { type PageQuery, toQuery } from "../page-query.ts";
 import { requestWords } from "../request-words.ts";
-import { lastRefusal, mayChange } from "./page-access.ts";
+import { hasExpired, lastRefusal, mayChange } from "./page-access.ts";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await requestWords()).t("nav.own") };
@@ -30,7 +30,7 @@ export default async function OwnExtensionsPage({ searchParams }: { searchParams
         <h1 className="text-xl font-semibold tracking-tight">{t("nav.own")}</h1>
         <p className="mt-1 max-w-prose text-soft">{t("own.lead")}</p>
       </header>
-      <ProblemNotice words={words} query={query} refusal={await lastRefusal()} />
+      <ProblemNotice words={words} query={query} refusal={await lastRefusal()} expired={await hasExpired()} />
       {mode === "off" && <Notice tone="plain">{t("own.off")}</Notice>}
       {sources.length === 0 ? (
         <p className="border-t border-line py-6 text-soft">{t("own.empty")}</p>
@@ -38,6 +38,7 @@ export default async function OwnExtensionsPage({ searchParams }: { searchParams
         <SourceList words={words} sources={sources} />
       )}
       {mode === "admin" && !changeable && <SignIn words={words} />}
+      {mode === "admin" && changeable && <SignOut words={words} />}
       {changeable && (
         <>
           <section aria-labelledby="upload" className="space-y-4 border-t border-line pt-6">

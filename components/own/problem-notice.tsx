@@ -7,11 +7,18 @@ interface Props {
   query: URLSearchParams;
   /** What the factory said, in English. */
   refusal: string | null;
+  /** The sign-in of this browser has run out. */
+  expired: boolean;
 }
 
-export function ProblemNotice({ words, query, refusal }: Props) {
+function wordsOf(problem: string): "own.problem.token" | "own.problem.expired" | "own.problem.sign-in" {
+  if (problem === "token") return "own.problem.token";
+  return problem === "expired" ? "own.problem.expired" : "own.problem.sign-in";
+}
+
+export function ProblemNotice({ words, query, refusal, expired }: Props) {
   const { t } = words;
-  const problem = query.get("problem");
+  const problem = query.get("problem") ?? (expired ? "expired" : null);
   if (problem === null) return null;
   return (
     <div role="alert">
@@ -21,7 +28,7 @@ export function ProblemNotice({ words, query, refusal }: Props) {
             {refusal}
           </span>
         ) : (
-          t(problem === "token" ? "own.problem.token" : "own.problem.sign-in")
+          t(wordsOf(problem))
         )}
       </Notice>
     </div>

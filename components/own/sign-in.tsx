@@ -1,4 +1,4 @@
-/** The administrator's token, typed once for this browser. */
+/** The administrator's token, typed once for this browser, and the way to have it forgotten. */
 import type { Words } from "../words/translator.ts";
 
 export function SignIn({ words }: { words: Words }) {
@@ -12,6 +12,16 @@ export function SignIn({ words }: { words: Words }) {
       </label>
       <button type="submit" className="button">
         {t("own.sign-in")}
+      </button>
+    </form>
+  );
+}
+
+export function SignOut({ words }: { words: Words }) {
+  return (
+    <form method="post" action="/extensions/sign-out" className="border-t border-line pt-6">
+      <button type="submit" className="button">
+        {words.t("own.sign-out")}
       </button>
     </form>
   );

@@ -28,5 +28,6 @@ export function toOwnExtensions(
     privateHosts: settings.OWN_PRIVATE_REGISTRIES ?? [],
     maxBytes: settings.OWN_EXTENSIONS_MAX_SIZE * 2 ** 20,
     maxCount: settings.OWN_EXTENSIONS_MAX_COUNT,
+    maxTotalBytes: settings.OWN_EXTENSIONS_MAX_TOTAL * 2 ** 20,
   };
 }

@@ -235,7 +235,7 @@ export const settingsSchema = z.object({
   OWN_REGISTRY_AUTH_FILE: leaf(
     textLike("a file", anything).optional(),
     { group: "own", default: "anonymous" },
-    "Credentials of registries that own sources are in, in the form of docker's config.json. Whoever may add sources can use them.",
+    "Credentials of registries that own sources are in, in the form of docker's config.json. Whoever may add sources can use them; where that is everyone, only declared sources do.",
   ),
   OWN_PRIVATE_REGISTRIES: leaf(
     hostList().optional(),
@@ -251,6 +251,11 @@ export const settingsSchema = z.object({
     wholeNumber(1, 100_000).prefault("200"),
     { group: "own" },
     "Own extensions and overlays that are kept in use or on offer at once.",
+  ),
+  OWN_EXTENSIONS_MAX_TOTAL: leaf(
+    wholeNumber(1, 100_000_000).prefault("20480"),
+    { group: "own" },
+    "What all own extensions and overlays may take together, retired ones and uploads on their way included, in MiB.",
   ),
   METRICS_PORT: leaf(
     wholeNumber(1, 65_535).optional(),

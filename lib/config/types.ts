@@ -72,6 +72,7 @@ export interface Config {
     privateHosts: string[];
     maxBytes: number;
     maxCount: number;
+    maxTotalBytes: number;
   };
   metricsPort: number | null;
   logLevel: "trace" | "debug" | "info" | "warn" | "error" | "silent";

@@ -19,8 +19,8 @@ export interface OwnSourceRepository {
   revision(): Promise<string>;
   sources(): Promise<OwnSource[]>;
   findSource(id: string): Promise<OwnSource | null>;
-  /** False when there is one for the same subject, namespace and name. */
-  addSource(source: OwnSource): Promise<boolean>;
+  /** With its first pins, whole or not at all. False when there is one for the same subject, namespace and name. */
+  addSource(source: OwnSource, pins: readonly OwnPin[]): Promise<boolean>;
   /** Trust, reference and override are what can be changed. */
   changeSource(source: OwnSource): Promise<void>;
   /** Its pins stay, retired. */
@@ -28,11 +28,16 @@ export interface OwnSourceRepository {
   /** Newest first; all that were ever made. */
   pins(filter?: { sourceId?: string; state?: PinState }): Promise<OwnPin[]>;
   findPin(id: string): Promise<OwnPin | null>;
+  /** How many are not retired. */
+  countPins(): Promise<number>;
+  /** Adds pins of one source, all or none. False when the source was removed meanwhile. */
+  addPins(pins: readonly OwnPin[]): Promise<boolean>;
   /**
-   * Adds a pin, or changes the one with its id. An adopted one retires others of its name and range, at once; false when
-   * somebody else adopted another one in the same moment.
+   * Makes a pin adopted as it is given, and retires others of its name and range, at once; a pin that is new is added.
+   * taken: somebody else adopted another one in the same moment. gone: its source was removed.
    */
-  savePin(pin: OwnPin): Promise<boolean>;
+  adoptPin(pin: OwnPin): Promise<"adopted" | "taken" | "gone">;
+  retirePin(id: string): Promise<void>;
   /** Does the work unless another process is at such work; false then. */
   alone(work: () => Promise<void>): Promise<boolean>;
   /** IDs of schematics that name one of these extensions or overlays, oldest first. */
@@ -40,6 +45,7 @@ export interface OwnSourceRepository {
 }
 
 const NAME_TAKEN = "P2002";
+const SOURCE_GONE = "P2003";
 /** Number of the advisory lock of whoever makes sources what a file declares. */
 const DECLARING_LOCK = 7_230_118;
 const MOST_ALONE_MS = 30 * 60_000;
@@ -47,6 +53,12 @@ const UUID = /^[0-9a-f-]{36}$/;
 
 /** The repository over one client. */
 export function createOwnSourceRepository(db: Database): OwnSourceRepository {
+  return { ...readsOf(db), ...writesOf(db) };
+}
+
+type Reads = "revision" | "sources" | "findSource" | "pins" | "findPin" | "countPins" | "schematicsNaming";
+
+function readsOf(db: Database): Pick<OwnSourceRepository, Reads> {
   return {
     async revision() {
       const [row] = await db.$queryRaw<{ count: bigint }[]>`SELECT count FROM own_revision`;
@@ -60,16 +72,6 @@ export function createOwnSourceRepository(db: Database): OwnSourceRepository {
       const row = UUID.test(id) ? await db.ownSource.findUnique({ where: { id } }) : null;
       return row === null ? null : toSource(row);
     },
-    addSource: (source) => unlessTaken(() => db.ownSource.create({ data: source })),
-    async changeSource({ id, reference, trust, override }) {
-      await db.ownSource.updateMany({ where: { id }, data: { reference, trust, override } });
-    },
-    async removeSource(id) {
-      await db.$transaction([
-        db.ownPin.updateMany({ where: { sourceId: id }, data: { state: "retired" } }),
-        db.ownSource.deleteMany({ where: { id } }),
-      ]);
-    },
     async pins({ sourceId, state } = {}) {
       const where = {
         ...(sourceId === undefined ? {} : { sourceId }),
@@ -82,17 +84,7 @@ export function createOwnSourceRepository(db: Database): OwnSourceRepository {
       const row = UUID.test(id) ? await db.ownPin.findUnique({ where: { id } }) : null;
       return row === null ? null : toPin(row);
     },
-    savePin: (pin) => savePin(db, pin),
-    alone: (work) =>
-      db.$transaction(
-        async (held) => {
-          const [lock] = await held.$queryRaw<{ got: boolean }[]>`
-            SELECT pg_try_advisory_xact_lock(${DECLARING_LOCK}::bigint) AS got`;
-          if (lock?.got === true) await work();
-          return lock?.got === true;
-        },
-        { timeout: MOST_ALONE_MS },
-      ),
+    countPins: () => db.ownPin.count({ where: { state: { not: "retired" } } }),
     async schematicsNaming({ extensions, overlays }, limit) {
       const rows = await db.$queryRaw<{ id: string }[]>`
         SELECT id FROM schematic
@@ -104,36 +96,94 @@ export function createOwnSourceRepository(db: Database): OwnSourceRepository {
   };
 }
 
-async function savePin(db: Database, pin: OwnPin): Promise<boolean> {
-  const { id, subject, name, talos } = pin;
-  const report: Prisma.InputJsonValue = JSON.parse(toExactJsonText(pin.report));
+function writesOf(db: Database): Omit<OwnSourceRepository, Reads> {
+  return {
+    addSource: (source, pins) =>
+      unless(NAME_TAKEN, () =>
+        db.$transaction([
+          inTurn(db),
+          db.ownSource.create({ data: source }),
+          db.ownPin.createMany({ data: pins.map(toRow) }),
+        ]),
+      ),
+    async changeSource({ id, reference, trust, override }) {
+      const change = db.ownSource.updateMany({ where: { id }, data: { reference, trust, override } });
+      await db.$transaction([inTurn(db), change]);
+    },
+    async removeSource(id) {
+      await db.$transaction([
+        inTurn(db),
+        db.ownPin.updateMany({ where: { sourceId: id }, data: { state: "retired" } }),
+        db.ownSource.deleteMany({ where: { id } }),
+      ]);
+    },
+    addPins: (pins) =>
+      unless(SOURCE_GONE, () =>
+        db.$transaction([inTurn(db), db.ownPin.createMany({ data: pins.map(toRow) })]),
+      ),
+    adoptPin: (pin) => adoptPin(db, pin),
+    async retirePin(id) {
+      const change = db.ownPin.updateMany({ where: { id }, data: { state: "retired" } });
+      await db.$transaction([inTurn(db), change]);
+    },
+    alone: (work) =>
+      db.$transaction(
+        async (held) => {
+          const [lock] = await held.$queryRaw<{ got: boolean }[]>`
+            SELECT pg_try_advisory_xact_lock(${DECLARING_LOCK}::bigint) AS got`;
+          if (lock?.got === true) await work();
+          return lock?.got === true;
+        },
+        { timeout: MOST_ALONE_MS },
+      ),
+  };
+}
+
+/**
+ * Changes of the two tables happen one after the other: all of them count it here in the end, and taking the row first
+ * keeps them from waiting for each other in a circle.
+ */
+const inTurn = (db: Pick<Database, "$queryRaw">) => db.$queryRaw`SELECT count FROM own_revision FOR UPDATE`;
+
+/** What an extension says of itself may hold what Postgres does not take. */
+function toRow(pin: OwnPin): Prisma.OwnPinCreateManyInput {
   const { origin, author, description, constraint } = pin;
-  // What an extension says of itself may hold what Postgres does not take.
   const texts: Pick<OwnPin, "origin" | "author" | "description" | "constraint"> = JSON.parse(
     toJsonText({ origin, author, description, constraint }),
   );
-  const data = { ...pin, ...texts, sizeBytes: BigInt(pin.sizeBytes), report };
-  const replaced =
-    pin.state === "adopted"
-      ? [
-          db.ownPin.updateMany({
-            where: { subject, name, talos, state: "adopted", id: { not: id } },
-            data: { state: "retired" },
-          }),
-        ]
-      : [];
-  return unlessTaken(() =>
-    db.$transaction([...replaced, db.ownPin.upsert({ where: { id }, create: data, update: data })]),
-  );
+  const report: Prisma.InputJsonValue = JSON.parse(toExactJsonText(pin.report));
+  return { ...pin, ...texts, sizeBytes: BigInt(pin.sizeBytes), report };
 }
 
-/** False when a unique index did not allow it. */
-async function unlessTaken(work: () => Promise<unknown>): Promise<boolean> {
+async function adoptPin(db: Database, pin: OwnPin): Promise<"adopted" | "taken" | "gone"> {
+  const { id, sourceId, subject, name, talos, accepted, adoptedAt } = pin;
+  let isThere = false;
+  const free = await unless(NAME_TAKEN, () =>
+    db.$transaction(async (whole) => {
+      await inTurn(whole);
+      const found = sourceId === null ? null : await whole.ownSource.findUnique({ where: { id: sourceId } });
+      isThere = found !== null;
+      if (!isThere) return;
+      await whole.ownPin.updateMany({
+        where: { subject, name, talos, state: "adopted", id: { not: id } },
+        data: { state: "retired" },
+      });
+      // Only what adopting decides: the rest of the row may have changed since it was read.
+      const update = { talos, accepted, adoptedAt, state: "adopted" };
+      await whole.ownPin.upsert({ where: { id }, create: toRow({ ...pin, state: "adopted" }), update });
+    }),
+  );
+  if (!free) return "taken";
+  return isThere ? "adopted" : "gone";
+}
+
+/** False when the database refused with this code. */
+async function unless(code: string, work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();
     return true;
   } catch (error) {
-    if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === NAME_TAKEN) return false;
+    if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === code) return false;
     throw error;
   }
 }

@@ -15,6 +15,9 @@ export type OwnSubject = (typeof OWN_SUBJECTS)[number];
 /** All repositories of images that are kept here begin with it; no other repository of the registry does. */
 export const OWN_REPOSITORIES = "own/";
 
+/** Repositories of images that nobody has adopted yet begin with it. No path below /v2 leads there. */
+export const OFFERED_REPOSITORIES = "offered/";
+
 /** The namespace of the official extensions. Own names may only lie in it as an override. */
 export const OFFICIAL_NAMESPACE = "siderolabs";
 

@@ -14,7 +14,9 @@ export interface OwnAccess {
   may(token: string | null): boolean;
   /** The same for what a browser keeps. */
   mayWithTicket(ticket: string | null): boolean;
-  /** What a browser may keep for this token; null when it is not the right one. */
+  /** True for one that was good and has run out. */
+  hasExpired(ticket: string | null): boolean;
+  /** What a browser may keep for this token for some hours; null when it is not the right one. */
   ticket(token: string | null): string | null;
   /** forbidden when the mode is off, unauthenticated without the right token. */
   require(token: string | null): void;
@@ -43,6 +45,8 @@ export interface UploadRequest {
   namespace: string;
   name: string;
   body: Readable;
+  /** What the sender says of the body; null when nothing. */
+  sizeBytes: number | null;
   /** Read out of the ELF files inside unless given. */
   arch?: Arch;
   /** Version range, all releases unless given. */

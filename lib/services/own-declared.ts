@@ -1,5 +1,4 @@
 /** Own sources that a file declares: the file is right, and what it says is done again whenever it changes. */
-import { readFile, stat } from "node:fs/promises";
 import { parseDocument } from "yaml";
 import { z } from "zod";
 import { newBuildId } from "../db/build-id.ts";
@@ -11,15 +10,10 @@ import {
   ownSourceInputSchema,
   requireRange,
 } from "../domain/own-sources.ts";
-import { type AppError, invalidInput } from "../errors/app-error.ts";
+import { type AppError, invalidInput, notFound } from "../errors/app-error.ts";
 import { lookAtSource } from "./own-looking.ts";
 import { adopted } from "./own-pins.ts";
-import { newestOfficial, newSource, type OwnSourceServiceOptions, savePin } from "./own-sources.ts";
-
-const LOOK_EVERY_MS = 2_000;
-/** After a failure that the file may not be to blame for: a registry that is away, another process at work. */
-const TRY_AGAIN_MS = 30_000;
-const MOST_FILE_BYTES = 1024 * 1024;
+import { newestOfficial, newSource, type OwnSourceServiceOptions, takeIntoUse } from "./own-sources.ts";
 
 /** `adopt` lists ranges that get the image of now, or the one with that digest. */
 const adoptSchema = z.array(
@@ -42,67 +36,7 @@ const declarationSchema = z
     return z.NEVER;
   });
 
-type Declaration = z.output<typeof declarationSchema>;
-
-export interface DeclaredOptions {
-  file: string;
-  service: OwnSourceServiceOptions;
-  onApplied: (count: number) => void;
-  onError: (error: unknown) => void;
-}
-
-/** Reads the file now and whenever it changes, until closed. A file that is wrong changes nothing and is reported. */
-export function followDeclarations(options: DeclaredOptions): { close(): Promise<void> } {
-  const shutdown = new AbortController();
-  const { service } = options;
-  let seen = "";
-  let tryAgainAt = 0;
-  let running = false;
-  const apply = async (mark: string) => {
-    const declarations = parseDeclarations(await readLimited(options.file));
-    const work = () => applyDeclarations(service, declarations, shutdown.signal);
-    if (!(await service.rows.alone(work))) return;
-    seen = mark;
-    tryAgainAt = 0;
-    options.onApplied(declarations.length);
-  };
-  let tried = "";
-  const look = async () => {
-    try {
-      const { mtimeMs, size } = await stat(options.file);
-      const mark = `${mtimeMs} ${size}`;
-      if (mark === seen || (mark === tried && service.now() < tryAgainAt)) return;
-      tried = mark;
-      tryAgainAt = service.now() + TRY_AGAIN_MS;
-      await apply(mark);
-    } catch (error) {
-      if (!shutdown.signal.aborted) options.onError(error);
-    }
-  };
-  let current: Promise<void> = Promise.resolve();
-  const start = () => {
-    if (running) return;
-    running = true;
-    current = look().finally(() => {
-      running = false;
-    });
-  };
-  start();
-  const timer = setInterval(start, LOOK_EVERY_MS);
-  return {
-    async close() {
-      clearInterval(timer);
-      shutdown.abort();
-      await current;
-    },
-  };
-}
-
-async function readLimited(file: string): Promise<string> {
-  const { size } = await stat(file);
-  if (size > MOST_FILE_BYTES) throw invalidInput(`${file} is larger than ${MOST_FILE_BYTES} bytes`);
-  return readFile(file, "utf8");
-}
+export type Declaration = z.output<typeof declarationSchema>;
 
 /** The sources that a text declares. invalid_input naming the place of what is wrong. */
 export function parseDeclarations(text: string): Declaration[] {
@@ -118,9 +52,13 @@ export function parseDeclarations(text: string): Declaration[] {
     );
   }
   const keys = new Set<string>();
-  for (const { input } of parsed.data.sources) {
+  for (const { input, adopt } of parsed.data.sources) {
     if (input.kind === "upload")
       throw invalidInput(`${input.namespace}/${input.name} is an upload, which cannot be declared`);
+    if (input.kind === "catalog" && adopt.some(({ digest }) => digest !== undefined))
+      throw invalidInput(
+        `${keyOf(input)} is a catalog, which names its digests itself: adopt has none there`,
+      );
     if (keys.has(keyOf(input))) throw invalidInput(`${keyOf(input)} is declared twice`);
     keys.add(keyOf(input));
   }
@@ -139,34 +77,55 @@ function plainValue(document: ReturnType<typeof parseDocument>): unknown {
 const keyOf = ({ subject, namespace, name }: { subject: string; namespace: string; name?: string | null }) =>
   `${subject} ${namespace}/${name ?? "…"}`;
 
-/**
- * Makes the declared sources what they are said to be, and forgets those that are not declared any more. A source that
- * cannot be had does not keep the others back; its failure is thrown at the end.
- */
+/** What is done of the declarations; a failure does not keep the others back. */
+export interface Applied {
+  done: Declaration[];
+  failures: unknown[];
+}
+
+/** Makes the declared sources what they are said to be, and forgets those that are not declared any more. */
 export async function applyDeclarations(
   options: OwnSourceServiceOptions,
   declarations: readonly Declaration[],
   signal: AbortSignal,
-): Promise<void> {
+  /** Applied already, and unchanged since. */
+  done: readonly Declaration[] = [],
+): Promise<Applied> {
   const { rows } = options;
   const sources = await rows.sources();
   const wanted = new Set(declarations.map(({ input }) => keyOf(input)));
   const taken = sources.find((source) => !source.declared && wanted.has(keyOf(source)));
   if (taken !== undefined) throw addedByHand(taken);
-  const failures: unknown[] = [];
   for (const source of sources)
     if (source.declared && !wanted.has(keyOf(source))) await rows.removeSource(source.id);
-  for (const { input, adopt } of declarations) {
+  const applied: Applied = { done: [...done], failures: [] };
+  for (const declaration of declarations) {
+    if (done.includes(declaration)) continue;
     try {
-      const source = await ensureDeclared(rows, newSource(options, input, true));
-      for (const pin of await lookAtSource(options, source, signal)) await rows.savePin(pin);
-      await adoptDeclared(options, source, adopt);
+      await applyOne(options, declaration, signal);
+      applied.done.push(declaration);
     } catch (error) {
-      failures.push(error);
+      applied.failures.push(error);
     }
   }
   options.onChange();
-  if (failures.length > 0) throw failures[0];
+  return applied;
+}
+
+async function applyOne(
+  options: OwnSourceServiceOptions,
+  { input, adopt }: Declaration,
+  signal: AbortSignal,
+): Promise<void> {
+  const source = await ensureDeclared(options.rows, newSource(options, input, true));
+  const bring = async (digest: string | null) => {
+    const pins = await lookAtSource(options, source, signal, digest);
+    if (!(await options.rows.addPins(pins))) throw addedByHand(source);
+  };
+  // What the file names by digest is fetched by digest, whatever a tag means by now.
+  const digests = new Set(adopt.map(({ digest }) => digest ?? null));
+  for (const digest of digests.size === 0 ? [null] : digests) await bring(digest);
+  await adoptDeclared(options, source, adopt);
 }
 
 const addedByHand = (source: OwnSource): AppError =>
@@ -177,8 +136,8 @@ const addedByHand = (source: OwnSource): AppError =>
 async function ensureDeclared(rows: OwnSourceRepository, wanted: OwnSource): Promise<OwnSource> {
   const known = (await rows.sources()).find((source) => keyOf(source) === keyOf(wanted));
   if (known === undefined) {
-    await rows.addSource(wanted);
-    return wanted;
+    if (await rows.addSource(wanted, [])) return wanted;
+    throw addedByHand(wanted);
   }
   if (!known.declared) throw addedByHand(known);
   const changed = { ...wanted, id: known.id };
@@ -202,7 +161,7 @@ async function adoptDeclared(
     const pins = await rows.pins({ sourceId: source.id });
     const holds = new Set(pins.filter(({ state }) => state === "adopted").map(placeOf));
     for (const pin of pins.filter((one) => one.state === "offered" && !holds.has(placeOf(one))))
-      await savePin(options, adopted(pin, { acceptWarnings: true }, releases, new Date(now())));
+      await takeIntoUse(options, adopted(pin, { acceptWarnings: true }, releases, new Date(now())));
     return;
   }
   for (const { talos: written, digest } of adopt) {
@@ -215,9 +174,18 @@ async function adoptDeclared(
     const offer = pins.find(
       (pin) => pin.state !== "retired" && (digest === undefined || pin.digest === digest),
     );
-    if (holds || offer === undefined) continue;
+    if (holds) continue;
+    if (offer === undefined) throw nothingToAdopt(source, digest);
     const pin = adopted(offer, { talos, acceptWarnings: true }, releases, new Date(now()));
     // One image may serve several ranges, each by a pin of its own.
-    await savePin(options, offer.state === "offered" ? pin : { ...pin, id: newBuildId(now()) });
+    await takeIntoUse(options, offer.state === "offered" ? pin : { ...pin, id: newBuildId(now()) });
   }
 }
+
+const nothingToAdopt = (source: OwnSource, digest: string | undefined): AppError =>
+  notFound(
+    `${keyOf(source)} has ${digest === undefined ? "no image" : `no image ${digest}`} that could be adopted`,
+    {
+      hint: "Look at its page, and at what the file names.",
+    },
+  );

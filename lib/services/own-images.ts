@@ -3,22 +3,14 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { RegistryRepository } from "../db/registry-repository.ts";
 import { ARCHES, type Arch } from "../domain/asset.ts";
-import { OWN_REPOSITORIES } from "../domain/own-sources.ts";
-import type { RegistryManifest } from "../domain/registry-content.ts";
+import { OFFERED_REPOSITORIES, OWN_REPOSITORIES } from "../domain/own-sources.ts";
+import type { RegistryBlob, RegistryManifest } from "../domain/registry-content.ts";
 import { AppError, notFound } from "../errors/app-error.ts";
 import { isIndex, parseIndex } from "../oci/manifest.ts";
 import type { Descriptor, ResolvedManifest, SourceImages, SourceMirror } from "../oci/types.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { OFFERED_REPOSITORIES } from "./own-publishing.ts";
+import type { OwnRoom } from "./own-room.ts";
 import { storeBlobs } from "./store-blobs.ts";
-
-/** An image that lies in our registry now. */
-export interface OwnImage {
-  digest: string;
-  platforms: Arch[];
-  /** Bytes of its layers over all platforms, shared ones once. */
-  sizeBytes: number;
-}
 
 /** `official` for all repositories but those below own/ and offered/, which lie in our own registry. */
 export function withOwnImages<T extends SourceImages & SourceMirror>(official: T, own: T): T {
@@ -40,46 +32,69 @@ export function withOwnImages<T extends SourceImages & SourceMirror>(official: T
   };
 }
 
-export interface ImportRequest {
+export interface FindRequest {
   /** Where it comes from. Its signature rule is applied to everything that is read. */
   images: SourceImages;
   repository: string;
   digest: string;
-  /** Where it goes; nothing has a tag there. */
-  target: string;
   maxBytes: number;
   signal: AbortSignal;
 }
 
-export interface ImportPlace {
-  store: ObjectStore;
-  rows: RegistryRepository;
-  /** Existing folder for second names of files on their way into the store. */
-  scratch: string;
+/** An image at its source, as its manifests tell it. */
+export interface FoundImage {
+  digest: string;
+  platforms: Arch[];
+  /** Bytes of its layers over all platforms, shared ones once. */
+  sizeBytes: number;
+  manifests: ResolvedManifest[];
+  blobs: Descriptor[];
 }
 
+export interface KeepingPlace {
+  store: ObjectStore;
+  rows: RegistryRepository;
+  room: OwnRoom;
+}
+
+/** What is on its way into the store gets there, whoever still waits for it: half an image would be counted nowhere. */
+const unstopped = (): AbortSignal => new AbortController().signal;
+
 /**
- * Copies an image with those of its platforms that Talos runs on, bytes unchanged, so that its digest stays. too_large
- * above `maxBytes`, not_found when it has no such platform, and all failures of reading.
+ * Reads the manifests of an image with those of its platforms that Talos runs on. too_large above `maxBytes`, not_found
+ * when it has no such platform, and all failures of reading.
  */
-export async function importImage(place: ImportPlace, request: ImportRequest): Promise<OwnImage> {
+export async function findImage(request: FindRequest): Promise<FoundImage> {
   const { images, repository, digest, signal } = request;
   const top = await requireManifest(images, repository, digest, signal);
   const platforms = await platformsOf(request, top);
   const blobs = uniqueBlobs(platforms.flatMap(({ blobs: parts }) => parts));
   const sizeBytes = blobs.reduce((sum, blob) => sum + blob.size, 0);
   if (sizeBytes > request.maxBytes) throw tooLarge(repository, digest, sizeBytes, request.maxBytes);
-  for (const blob of blobs) {
-    const file = await images.blob(repository, blob, signal);
-    await storeBlobs(place.store, [{ path: file, digest: blob.digest }], place.scratch, signal);
-  }
-  await place.rows.put({
-    repository: request.target,
-    manifests: [top, ...platforms.map(({ manifest }) => manifest)].map(toRow),
-    blobs: blobs.map((blob) => ({ digest: blob.digest, sizeBytes: blob.size })),
-    tags: [],
+  const manifests = [top, ...platforms.map(({ manifest }) => manifest)];
+  return { digest, platforms: platforms.map(({ arch }) => arch), sizeBytes, manifests, blobs };
+}
+
+/** The blobs of an image, as our registry knows them. */
+export const blobsOf = ({ blobs }: FoundImage): RegistryBlob[] =>
+  blobs.map(({ digest, size }) => ({ digest, sizeBytes: size }));
+
+/** Copies an image that was read into our registry, bytes unchanged, so that its digest stays. Nothing has a tag there. */
+export async function keepImage(
+  place: KeepingPlace,
+  image: FoundImage,
+  from: { images: SourceImages; repository: string },
+  to: { repository: string; scratch: string },
+): Promise<void> {
+  const blobs = blobsOf(image);
+  await place.room.keep(to.repository, blobs, async () => {
+    for (const blob of image.blobs) {
+      const file = await from.images.blob(from.repository, blob, unstopped());
+      await storeBlobs(place.store, [{ path: file, digest: blob.digest }], to.scratch, unstopped());
+    }
   });
-  return { digest, platforms: platforms.map(({ arch }) => arch), sizeBytes };
+  const manifests = image.manifests.map(toRow);
+  await place.rows.put({ repository: to.repository, manifests, blobs, tags: [] });
 }
 
 interface Platform {
@@ -88,7 +103,7 @@ interface Platform {
   blobs: Descriptor[];
 }
 
-async function platformsOf(request: ImportRequest, top: ResolvedManifest): Promise<Platform[]> {
+async function platformsOf(request: FindRequest, top: ResolvedManifest): Promise<Platform[]> {
   const { images, repository, digest, signal } = request;
   const what = `${repository}@${digest}`;
   const has = (arch: Arch) =>
@@ -154,23 +169,23 @@ export interface MadeImage {
 
 /** Puts an image that was made here, from an upload, into our registry. */
 export async function keepMadeImage(
-  place: ImportPlace,
+  place: KeepingPlace,
   image: MadeImage,
-  repository: string,
-  signal: AbortSignal,
+  to: { repository: string; scratch: string },
 ): Promise<void> {
   const configs: { path: string; digest: string; sizeBytes: number }[] = [];
   for (const { digest, bytes } of image.configs) {
-    const file = path.join(place.scratch, digest.replace(":", "-"));
+    const file = path.join(to.scratch, digest.replace(":", "-"));
     await writeFile(file, bytes);
     configs.push({ path: file, digest, sizeBytes: bytes.length });
   }
-  const blobs = [...new Map([...configs, ...image.layers].map((blob) => [blob.digest, blob])).values()];
-  await storeBlobs(place.store, blobs, place.scratch, signal);
+  const files = [...new Map([...configs, ...image.layers].map((blob) => [blob.digest, blob])).values()];
+  const blobs = files.map(({ digest, sizeBytes }) => ({ digest, sizeBytes }));
+  await place.room.keep(to.repository, blobs, () => storeBlobs(place.store, files, to.scratch, unstopped()));
   await place.rows.put({
-    repository,
+    repository: to.repository,
     manifests: [image.index, ...image.manifests].map((one) => toRow({ ...one, json: null })),
-    blobs: blobs.map(({ digest, sizeBytes }) => ({ digest, sizeBytes })),
+    blobs,
     tags: [],
   });
 }

@@ -74,11 +74,12 @@ export function createInspection({ images, check, scratchDir, maxBytes }: Inspec
     sweep,
     inScratch,
     facts,
-    /** Reports of an image in our registry, one for each of its platforms. `release` null: against none. */
+    /** Reports of an image, one for each of its platforms. `release` null: against none. `from`: not our registry. */
     async reports(
       image: { repository: string; digest: string; platforms: readonly Arch[] },
       release: Release | null,
       signal: AbortSignal,
+      from = images,
     ): Promise<ExtensionReport[]> {
       const reports: ExtensionReport[] = [];
       for (const arch of image.platforms) {
@@ -86,7 +87,7 @@ export function createInspection({ images, check, scratchDir, maxBytes }: Inspec
         reports.push(
           await inScratch(async (dir) => {
             const limits = { maxBytes, maxEntries: MOST_ENTRIES, signal };
-            const tree = await images.extract(
+            const tree = await from.extract(
               image.repository,
               image.digest,
               arch,

@@ -4,7 +4,7 @@ import { ARCHES } from "../domain/asset.ts";
 import { type OwnPin, requireRange } from "../domain/own-sources.ts";
 import { quoteText } from "../domain/quote.ts";
 import type { Release } from "../domain/release.ts";
-import { AppError } from "../errors/app-error.ts";
+import { AppError, invalidInput } from "../errors/app-error.ts";
 import type { ExtensionReport, Finding } from "../imager/extension/types.ts";
 import type { AdoptRequest, OwnPinView } from "./own-contracts.ts";
 
@@ -73,6 +73,18 @@ export function refuseErrors(name: string, reports: readonly ExtensionReport[]):
     `${name} cannot be used: ${first.message}${more > 0 ? ` (and ${more} more)` : ""}`,
     { hint: first.hint ?? "Mend it and try again.", details: { reports }, retryable: false },
   );
+}
+
+/** Characters of the reports of one image that are kept; honest ones have a few thousand. */
+const MOST_REPORT = 128 * 1024;
+
+/** invalid_input when it has errors, or says more of itself than anybody would read. */
+export function requireUsable(name: string, reports: readonly ExtensionReport[]): void {
+  refuseErrors(name, reports);
+  if (JSON.stringify(reports).length <= MOST_REPORT) return;
+  throw invalidInput(`${name} cannot be used: its report has more than ${MOST_REPORT} characters`, {
+    hint: "Shorten what its manifest and its service definitions say, and mend what the checks find; casthouse extension check shows all of it.",
+  });
 }
 
 /** The pin as it is once adopted. conflict for errors, unread warnings, and an official name without override. */

@@ -1,12 +1,9 @@
 /** What was brought here lies under a name that nobody can pull; adopting shows it under its own, tag included. */
 import { z } from "zod";
 import type { RegistryRepository } from "../db/registry-repository.ts";
-import { OWN_REPOSITORIES, type OwnPin } from "../domain/own-sources.ts";
+import { OFFERED_REPOSITORIES, OWN_REPOSITORIES, type OwnPin } from "../domain/own-sources.ts";
 import type { RegistryBlob, RegistryManifest } from "../domain/registry-content.ts";
 import { AppError } from "../errors/app-error.ts";
-
-/** Repositories of images that nobody has adopted yet begin with it. No path below /v2 leads there. */
-export const OFFERED_REPOSITORIES = "offered/";
 
 /** Where an image lies before it is adopted. */
 export const offeredRepository = (repository: string): string =>

@@ -3,7 +3,7 @@ import { createHash, createPublicKey } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
-import type { OwnTrust } from "../domain/own-sources.ts";
+import type { OwnSource, OwnTrust } from "../domain/own-sources.ts";
 import { AppError, invalidInput } from "../errors/app-error.ts";
 import { guardedFetch } from "../oci/guarded-fetch.ts";
 import { type ImageReference, parseReference } from "../oci/reference.ts";
@@ -24,10 +24,14 @@ const authFileSchema = z.object({
     .prefault({}),
 });
 
-export interface RemotesOptions extends Pick<SourceImagesOptions, "cacheDir" | "run" | "onWarning"> {
-  secondLevel: NonNullable<SourceImagesOptions["secondLevel"]>;
+export interface RemotesOptions extends Pick<SourceImagesOptions, "run"> {
   /** File with credentials by host; null for none. Read anew each time. */
   authFile: string | null;
+  /**
+   * True where whoever reaches the server may add sources, adopt and pull: the operator's credentials are then for the
+   * sources alone that the operator declared, or they would open private images to everyone.
+   */
+  everyone: boolean;
   /** Hosts that may be private addresses. They are also asked without TLS when they say so with http://. */
   privateHosts: readonly string[];
   /** Where public keys of sources are written for the checks. */
@@ -39,14 +43,19 @@ export interface Remote {
   reference: ImageReference;
 }
 
-export type OpenRemote = (reference: string, trust: OwnTrust) => Promise<Remote>;
+/** What is fetched lies in `cacheDir`, and nowhere else. */
+export type OpenRemote = (
+  source: Pick<OwnSource, "reference" | "trust" | "declared">,
+  cacheDir: string,
+) => Promise<Remote>;
 
 /** Gives a reader for the registry that a reference names. invalid_input for references without host. */
 export function createRemotes(options: RemotesOptions): OpenRemote {
   // A registry outside must not lead us to private addresses, not even to those that others may be at.
   const outside = guardedFetch({ allowed: [] });
   const inside = guardedFetch({ allowed: options.privateHosts });
-  return async (text, trust) => {
+  return async ({ reference: written, trust, declared }, cacheDir) => {
+    const text = written ?? "";
     const plain = text.startsWith("http://");
     const reference = parseReference(text.replace(/^https?:\/\//, ""));
     const host = reference.registry;
@@ -61,10 +70,10 @@ export function createRemotes(options: RemotesOptions): OpenRemote {
         hint: "Use https, or have the operator name the host in OWN_PRIVATE_REGISTRIES.",
         details: { field: "reference" },
       });
+    const authFile = options.everyone && !declared ? null : options.authFile;
     const images = createSourceImages({
-      ...options,
-      registry: `${plain ? "http" : "https"}://${host}`,
-      ...(await credentialsOf(options.authFile, host)),
+      ...{ run: options.run, cacheDir, registry: `${plain ? "http" : "https"}://${host}` },
+      ...(await credentialsOf(authFile, host)),
       verify: await verification(options.keysDir, trust),
       fetch: isPrivate ? inside : outside,
     });

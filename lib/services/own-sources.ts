@@ -9,21 +9,21 @@ import type { ReleaseService } from "./contracts.ts";
 import type { FindConfigured } from "./hidden-schematics.ts";
 import { requireNewestVersion } from "./newest-version.ts";
 import type {
+  AdoptRequest,
   OwnAccess,
+  OwnPinView,
   OwnSourceService,
   OwnSourceView,
-  RemovedSource,
   UploadRequest,
 } from "./own-contracts.ts";
-import { lookAtSource } from "./own-looking.ts";
+import { lookAtSource, refuseTooMany } from "./own-looking.ts";
 import { adopted, refuseOfficialName, toPinView } from "./own-pins.ts";
 import { publishPin, repositoryOfPin } from "./own-publishing.ts";
-import { takeUpload, type UploadOptions } from "./own-uploads.ts";
+import { type Turn, takeUpload, type UploadOptions } from "./own-uploads.ts";
+import { usageOf } from "./own-usage.ts";
 
 /** Images that are unpacked side by side: each may need many gigabytes for a while. */
 const MOST_AT_ONCE = 2;
-const MOST_NAMED = 1_000;
-const MOST_SHOWN = 100;
 
 export interface OwnSourceServiceOptions extends UploadOptions {
   access: OwnAccess;
@@ -40,9 +40,9 @@ export function createOwnSourceService(options: OwnSourceServiceOptions): OwnSou
   const limit = pLimit(MOST_AT_ONCE);
   const reads = readsOf(options, limit);
   const look = (source: OwnSource, signal: AbortSignal) => limit(() => lookAtSource(options, source, signal));
-  const save = async (pin: OwnPin) => {
-    await savePin(options, pin);
+  const changed = <T>(result: T): T => {
     onChange();
+    return result;
   };
   return {
     access,
@@ -50,27 +50,16 @@ export function createOwnSourceService(options: OwnSourceServiceOptions): OwnSou
     async add(input, signal) {
       const source = newSource(options, input, false);
       const pins = source.kind === "upload" ? [] : await look(source, signal);
-      if (!(await rows.addSource(source))) throw nameTaken(source);
-      for (const pin of pins) await rows.savePin(pin);
-      onChange();
-      return reads.require(source.id);
+      if (!(await rows.addSource(source, pins))) throw nameTaken(source);
+      return changed(await reads.require(source.id));
     },
     async look(id, signal) {
       const source = await requireSource(options, id);
-      if (source.kind !== "upload") for (const pin of await look(source, signal)) await rows.savePin(pin);
-      onChange();
-      return reads.require(id);
+      const pins = source.kind === "upload" ? [] : await look(source, signal);
+      if (!(await rows.addPins(pins))) throw sourceGone(source);
+      return changed(await reads.require(id));
     },
-    async adopt(pinId, request) {
-      const pin = adopted(
-        requireSourced(await requirePinRow(options, pinId)),
-        request,
-        await newestOfficial(options),
-        at(options),
-      );
-      await save(pin);
-      return toPinView(pin);
-    },
+    adopt: async (pinId, request) => changed(await adopt(options, pinId, request)),
     async adoptAll(id, request) {
       const { pins } = await reads.require(id);
       const official = await newestOfficial(options);
@@ -80,42 +69,69 @@ export function createOwnSourceService(options: OwnSourceServiceOptions): OwnSou
         // Each image of a catalog keeps the release it was listed for.
         const { acceptWarnings = false } = request;
         const next = attempt(() => adopted(pin, { acceptWarnings }, official, at(options)));
-        if (next !== null) await savePin(options, next);
+        if (next !== null) await takeIntoUse(options, next);
       }
-      onChange();
-      return reads.require(id);
+      return changed(await reads.require(id));
     },
     async retire(pinId) {
-      const pin: OwnPin = { ...(await requirePinRow(options, pinId)), state: "retired" };
-      await save(pin);
-      return toPinView(pin);
+      await requirePinRow(options, pinId);
+      await rows.retirePin(pinId);
+      return changed(await reads.requirePin(pinId));
     },
-    async upload(request) {
-      const official = await newestOfficial(options);
-      const { namespace, name, override = false } = request;
-      refuseOfficialName({ subject: "extension", name: `${namespace}/${name}`, override }, official);
-      const known = await findUploads(options, request);
-      const source = known ?? newUploads(options, request);
-      const offered = await limit(() => takeUpload(options, source.id, request));
-      const sourceId = known?.id ?? (await addUploads(options, source, request));
-      if (known !== null && override && !known.override) await rows.changeSource({ ...known, override });
-      const pin = attempt(() => adopted(offered, request, official, at(options))) ?? offered;
-      await save({ ...pin, sourceId });
-      return toPinView({ ...pin, sourceId });
-    },
+    upload: async (request) => changed(await upload(options, request, limit)),
     async remove(id) {
       const source = await requireSource(options, id);
-      if (source.declared)
-        throw new AppError("conflict", "This source is declared in a file", {
-          hint: "Take it out of the file that OWN_EXTENSIONS_FILE names.",
-          retryable: false,
-        });
+      if (source.declared) throw declaredInFile();
       const usage = await usageOf(options, id);
       await rows.removeSource(id);
-      onChange();
-      return usage;
+      return changed(usage);
     },
   };
+}
+
+async function adopt(
+  options: OwnSourceServiceOptions,
+  pinId: string,
+  request: AdoptRequest,
+): Promise<OwnPinView> {
+  const found = requireSourced(await requirePinRow(options, pinId));
+  if (found.state === "retired") await refuseTooMany(options, 1);
+  const pin = adopted(found, request, await newestOfficial(options), at(options));
+  await takeIntoUse(options, pin);
+  return toPinView(pin);
+}
+
+async function upload(
+  options: OwnSourceServiceOptions,
+  request: UploadRequest,
+  turn: Turn,
+): Promise<OwnPinView> {
+  const { rows } = options;
+  const official = await newestOfficial(options);
+  const { namespace, name, override = false } = request;
+  refuseOfficialName({ subject: "extension", name: `${namespace}/${name}`, override }, official);
+  const known = await findUploads(options, request);
+  const source = known ?? newUploads(options, request);
+  const offered = await takeUpload(options, source.id, request, turn);
+  const added = known === null ? await rows.addSource(source, [offered]) : await rows.addPins([offered]);
+  const pin = added ? offered : await addToOther(options, source, offered);
+  if (known !== null && override && !known.override) await rows.changeSource({ ...known, override });
+  const next = attempt(() => adopted(pin, request, official, at(options)));
+  if (next !== null) await takeIntoUse(options, next);
+  return toPinView(next ?? pin);
+}
+
+/** The source was made by another upload, or removed, while this one was on its way. */
+async function addToOther(
+  { rows }: OwnSourceServiceOptions,
+  source: OwnSource,
+  offered: OwnPin,
+): Promise<OwnPin> {
+  const { namespace, name } = source;
+  const other = await findUploads({ rows }, { namespace, name: name ?? "" });
+  const pin = { ...offered, sourceId: other?.id ?? null };
+  if (other !== null && (await rows.addPins([pin]))) return pin;
+  throw sourceGone(source);
 }
 
 type Reads = Pick<OwnSourceService, "list" | "require" | "requirePin" | "check" | "usage">;
@@ -150,14 +166,16 @@ function readsOf(options: OwnSourceServiceOptions, limit: LimitFunction): Reads 
   };
 }
 
-/** Saves a pin; one that is adopted can be pulled before any release names it. */
-export async function savePin({ rows, place }: OwnSourceServiceOptions, pin: OwnPin): Promise<void> {
-  if (pin.state === "adopted") await publishPin(place.rows, pin);
-  if (await rows.savePin(pin)) return;
-  throw new AppError("conflict", `Somebody else adopted another image of ${pin.name} just now`, {
-    hint: "Look again, then decide which one is meant.",
-    retryable: true,
-  });
+/** Puts a pin into use as it is given. It can be pulled before any release names it. */
+export async function takeIntoUse({ rows, place }: OwnSourceServiceOptions, pin: OwnPin): Promise<void> {
+  await publishPin(place.rows, pin);
+  const end = await rows.adoptPin(pin);
+  if (end === "gone") throw pinWithoutSource(pin);
+  if (end === "taken")
+    throw new AppError("conflict", `Somebody else adopted another image of ${pin.name} just now`, {
+      hint: "Look again, then decide which one is meant.",
+      retryable: true,
+    });
 }
 
 const at = ({ now }: OwnSourceServiceOptions): Date => new Date(now());
@@ -204,16 +222,30 @@ async function requirePinRow({ rows }: OwnSourceServiceOptions, id: string): Pro
 /** What a deleted source left behind serves old files only: nobody could look after it. */
 function requireSourced(pin: OwnPin): OwnPin {
   if (pin.sourceId !== null) return pin;
-  throw new AppError("conflict", `The source of ${pin.name} was deleted`, {
+  throw pinWithoutSource(pin);
+}
+
+const pinWithoutSource = ({ name }: OwnPin): AppError =>
+  new AppError("conflict", `The source of ${name} was deleted`, {
     hint: "Upload the extension again, or add its source again.",
     retryable: false,
   });
-}
+
+const sourceGone = ({ namespace, name }: OwnSource): AppError =>
+  notFound(`The source ${quoteText(`${namespace}/${name ?? "…"}`)} was deleted meanwhile`, {
+    hint: "Add it again, or send the archive again, if that was not meant.",
+  });
+
+const declaredInFile = (): AppError =>
+  new AppError("conflict", "This source is declared in a file", {
+    hint: "Take it out of the file that OWN_EXTENSIONS_FILE names.",
+    retryable: false,
+  });
 
 /** Uploads of one name belong together. conflict when the name belongs to another kind of source. */
 async function findUploads(
-  { rows }: OwnSourceServiceOptions,
-  { namespace, name }: UploadRequest,
+  { rows }: Pick<OwnSourceServiceOptions, "rows">,
+  { namespace, name }: Pick<UploadRequest, "namespace" | "name">,
 ): Promise<OwnSource | null> {
   const known = (await rows.sources()).find(
     (source) => source.subject === "extension" && source.namespace === namespace && source.name === name,
@@ -237,16 +269,6 @@ function newUploads(
   return newSource(options, input, false);
 }
 
-/** ID of the source; somebody else may have made it meanwhile. */
-async function addUploads(
-  options: OwnSourceServiceOptions,
-  source: OwnSource,
-  request: UploadRequest,
-): Promise<string> {
-  if (await options.rows.addSource(source)) return source.id;
-  return (await findUploads(options, request))?.id ?? source.id;
-}
-
 /** Own names are compared with those of the newest stable release, and of the newest of all. */
 export async function newestOfficial({
   official,
@@ -263,18 +285,4 @@ function nameTaken({ namespace, name, subject }: OwnSource): AppError {
     hint: "Change or delete that one, or choose another name.",
     retryable: false,
   });
-}
-
-async function usageOf(
-  { rows, findConfigured }: OwnSourceServiceOptions,
-  id: string,
-): Promise<RemovedSource> {
-  const pins = await rows.pins({ sourceId: id });
-  const namesOf = (subject: OwnPin["subject"]) => [
-    ...new Set(pins.filter((pin) => pin.subject === subject).map((pin) => pin.name)),
-  ];
-  const names = { extensions: namesOf("extension"), overlays: namesOf("overlay") };
-  const all = await rows.schematicsNaming(names, MOST_NAMED);
-  const secret = new Set(await findConfigured(all));
-  return { schematics: all.filter((one) => !secret.has(one)).slice(0, MOST_SHOWN), hidden: secret.size };
 }

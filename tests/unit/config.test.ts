@@ -70,6 +70,7 @@ describe("loadConfig", () => {
         privateHosts: [],
         maxBytes: 2 ** 30,
         maxCount: 200,
+        maxTotalBytes: 20 * 2 ** 30,
       },
       metricsPort: null,
       logLevel: "info",

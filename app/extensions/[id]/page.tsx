@@ -12,7 +12,7 @@ import { pageContext } from "../../../lib/services/current.ts";
 import type { OwnSourceView } from "../../../lib/services/own-contracts.ts";
 import { type PageQuery, toQuery } from "../../page-query.ts";
 import { requestWords } from "../../request-words.ts";
-import { lastRefusal, mayChange } from "../page-access.ts";
+import { hasExpired, lastRefusal, mayChange } from "../page-access.ts";
 
 interface Props {
   params: Promise<{ id: string }>;
@@ -70,7 +70,7 @@ export default async function OwnSourcePage({ params, searchParams }: Props) {
           <p className="break-all font-mono text-sm text-soft">{source.reference}</p>
         )}
       </header>
-      <ProblemNotice words={words} query={query} refusal={await lastRefusal()} />
+      <ProblemNotice words={words} query={query} refusal={await lastRefusal()} expired={await hasExpired()} />
       {changeable && source.kind !== "upload" && (
         <form method="post" action={`${path}/look`}>
           <button type="submit" className="button">
