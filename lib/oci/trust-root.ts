@@ -43,63 +43,63 @@ export function fileTrustRoot(file: string): TrustRoot {
   }
 }
 
+/** What is known, and until when it is taken without asking again. */
+interface Known {
+  outcome: TrustMaterial | AppError;
+  until: number;
+}
+
 /** Asks TUF when somebody needs the keys and those that are kept are old; nothing is asked before. */
 export function tufTrustRoot(options: TufTrustOptions): TrustRoot {
   const now = options.now ?? Date.now;
-  let current: { outcome: TrustMaterial | AppError; until: number } | null = null;
-  let loading: Promise<TrustMaterial | AppError> | null = null;
+  let known: Known | null = null;
+  let loading: Promise<Known> | null = null;
 
-  async function load(): Promise<TrustMaterial | AppError> {
-    const { stateFile, source } = options;
-    const kept = await readTrustState(stateFile, isUsable);
-    const age = kept === null ? Number.POSITIVE_INFINITY : now() - kept.checkedAt;
-    if (kept && age >= 0 && age < FRESH_MS) return settle(kept.text, kept.checkedAt + FRESH_MS);
-    const update = await updateTrustState(source, kept, now(), isUsable);
-    if (update.ok) {
-      await keepTrustState(stateFile, update.state).catch((error: unknown) =>
-        options.onWarning("the trust root for signatures cannot be kept", error),
-      );
-      return settle(update.state.text, now() + FRESH_MS);
-    }
-    return fallBack(kept, update);
-  }
-
-  function fallBack(
-    kept: TrustState | null,
-    { failure, seed }: { failure: unknown; seed: string | null },
-  ): TrustMaterial | AppError {
-    const text = kept?.text ?? seed;
-    const until = now() + RETRY_MS;
-    if (text === null) return settle(unavailableRoot(options.source, failure), until);
-    const which = kept
-      ? `the one of ${new Date(kept.checkedAt).toISOString()}`
-      : "the one this version came with";
-    options.onWarning(
-      `the trust root for signatures cannot be brought up to date; ${which} is used`,
-      failure,
-    );
-    return settle(text, until);
-  }
-
-  function settle(found: string | AppError, until: number): TrustMaterial | AppError {
-    const outcome = typeof found === "string" ? parseTrustRoot(found) : found;
-    current = { outcome, until };
-    return outcome;
+  async function current(): Promise<Known> {
+    if (known && now() < known.until) return known;
+    loading ??= load(options, now).finally(() => {
+      loading = null;
+    });
+    known = await loading;
+    return known;
   }
 
   return {
     async material() {
-      let outcome = current && now() < current.until ? current.outcome : null;
-      if (outcome === null) {
-        loading ??= load().finally(() => {
-          loading = null;
-        });
-        outcome = await loading;
-      }
+      const { outcome } = await current();
       if (outcome instanceof AppError) throw outcome;
       return outcome;
     },
   };
+}
+
+async function load(options: TufTrustOptions, now: () => number): Promise<Known> {
+  const { stateFile, source } = options;
+  const kept = await readTrustState(stateFile, isUsable);
+  const age = kept === null ? Number.POSITIVE_INFINITY : now() - kept.checkedAt;
+  if (kept && age >= 0 && age < FRESH_MS)
+    return { outcome: parseTrustRoot(kept.text), until: kept.checkedAt + FRESH_MS };
+  const update = await updateTrustState(source, kept, now(), isUsable);
+  if (!update.ok) return { outcome: fallBack(options, kept, update), until: now() + RETRY_MS };
+  await keepTrustState(stateFile, update.state).catch((error: unknown) =>
+    options.onWarning("the trust root for signatures cannot be kept", error),
+  );
+  return { outcome: parseTrustRoot(update.state.text), until: now() + FRESH_MS };
+}
+
+/** What was had before, else what came with this version, else why there is nothing. */
+function fallBack(
+  { source, onWarning }: TufTrustOptions,
+  kept: TrustState | null,
+  { failure, seed }: { failure: unknown; seed: string | null },
+): TrustMaterial | AppError {
+  const text = kept?.text ?? seed;
+  if (text === null) return unavailableRoot(source, failure);
+  const which = kept
+    ? `the one of ${new Date(kept.checkedAt).toISOString()}`
+    : "the one this version came with";
+  onWarning(`the trust root for signatures cannot be brought up to date; ${which} is used`, failure);
+  return parseTrustRoot(text);
 }
 
 /** Keys out of a trusted_root.json (Sigstore protobuf-specs); throws when a part that signatures need is missing. */
