@@ -21,10 +21,16 @@ export interface ImageShelf {
   pinRelease(repository: string, version: string): Promise<PinnedImage>;
 }
 
+/** Where an image lies that is not in the source registry, and what it is called there. */
+interface Place {
+  reader: ImageReader;
+  repository: string;
+}
+
 /** References of the public registry are looked up in the source registry, others where they point. */
 export function createImageShelf(settings: CommandSettings, run: RunTool): ImageShelf {
   const { source: config, cacheDir } = settings;
-  const readers = new Map<string, { reader: ImageReader; repository: string }>();
+  const places = new Map<string, Place>();
   const open = (registry: string, own: boolean) =>
     createSourceImages({
       registry,
@@ -35,29 +41,12 @@ export function createImageShelf(settings: CommandSettings, run: RunTool): Image
       run,
     });
   const source = open(config.registry, true);
-  const readerOf = (repository: string) => readers.get(repository) ?? { reader: source, repository };
-  const images: ImageShelf["images"] = {
-    requireVerified: async (repository, ...rest) =>
-      readers.has(repository) ? undefined : source.requireVerified(repository, ...rest),
-    extract(repository, ...rest) {
-      const found = readerOf(repository);
-      return found.reader.extract(found.repository, ...rest);
-    },
-    platformManifest(repository, ...rest) {
-      const found = readerOf(repository);
-      return found.reader.platformManifest(found.repository, ...rest);
-    },
-    blob(repository, ...rest) {
-      const found = readerOf(repository);
-      return found.reader.blob(found.repository, ...rest);
-    },
-  };
 
   async function pinLocal(place: string, kind: "oci" | "tar"): Promise<PinnedImage> {
     const { digest, reader } = await (kind === "oci" ? openLayout(place, run) : openTarball(place, run));
     // Images carry these names as labels, so they say nothing of this machine's folders.
     const repository = `${kind}/${path.basename(place)}/${digest.slice(-12)}`;
-    readers.set(repository, { reader, repository });
+    places.set(repository, { reader, repository });
     return { repository, digest };
   }
 
@@ -68,12 +57,12 @@ export function createImageShelf(settings: CommandSettings, run: RunTool): Image
     const digest = written ?? (await reader.resolveTag(repository, tag ?? "latest"));
     if (digest === null) throw notFound(`the image ${text} does not exist`);
     const name = own ? repository : `${registry}/${repository}`;
-    if (!own) readers.set(name, { reader, repository });
+    if (!own) places.set(name, { reader, repository });
     return { repository: name, digest };
   }
 
   return {
-    images,
+    images: imagesAt(places, source),
     source,
     async pin({ tarballPath, ociPath, imageRef, forceInsecure = false }) {
       if (tarballPath) return pinLocal(tarballPath, "tar");
@@ -88,6 +77,27 @@ export function createImageShelf(settings: CommandSettings, run: RunTool): Image
         hint: "Choose a release that the source registry has; --source names another registry.",
         retryable: false,
       });
+    },
+  };
+}
+
+/** Asks each image where it lies: at its place, or in the source registry. */
+function imagesAt(places: ReadonlyMap<string, Place>, source: SourceImages): ImageShelf["images"] {
+  const placeOf = (repository: string): Place => places.get(repository) ?? { reader: source, repository };
+  return {
+    requireVerified: async (repository, ...rest) =>
+      places.has(repository) ? undefined : source.requireVerified(repository, ...rest),
+    extract(name, ...rest) {
+      const { reader, repository } = placeOf(name);
+      return reader.extract(repository, ...rest);
+    },
+    platformManifest(name, ...rest) {
+      const { reader, repository } = placeOf(name);
+      return reader.platformManifest(repository, ...rest);
+    },
+    blob(name, ...rest) {
+      const { reader, repository } = placeOf(name);
+      return reader.blob(repository, ...rest);
     },
   };
 }
