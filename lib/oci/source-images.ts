@@ -48,13 +48,7 @@ export function createSourceImages(options: SourceImagesOptions): SourceImages &
   });
   const manifests = new ManifestStore(client, blobs);
   const fetchBlob = createBlobFetch(client, blobs, options);
-  const rule = signatureRule(options.verify, options);
-  const verifier =
-    rule &&
-    new ImageVerifier({
-      ...{ client, rule, dir: options.cacheDir },
-      fetchBlob: async (...blob) => readFile(await fetchBlob(...blob)),
-    });
+  const verifier = openVerifier(client, fetchBlob, options);
 
   async function platformManifest(
     repository: string,
@@ -93,6 +87,20 @@ export function createSourceImages(options: SourceImagesOptions): SourceImages &
       );
     },
   };
+}
+
+/** Null where nothing is verified. */
+function openVerifier(
+  client: RegistryClient,
+  fetchBlob: SourceImages["blob"],
+  options: SourceImagesOptions,
+): ImageVerifier | null {
+  const rule = signatureRule(options.verify, options);
+  if (rule === null) return null;
+  return new ImageVerifier({
+    ...{ client, rule, dir: options.cacheDir },
+    fetchBlob: async (...blob) => readFile(await fetchBlob(...blob)),
+  });
 }
 
 function createBlobFetch(
