@@ -54,11 +54,7 @@ export function createBootTestService(options: BootTestOptions): BootTestService
       const pin = await own.requirePin(pinId);
       const version = await versionFor(options, pin);
       await lastOf([pin.id]);
-      const at = new Date(now());
-      const test: BootTest = {
-        ...{ id: newBuildId(now()), pinId: pin.id, digest: pin.digest, version, schematicId: null },
-        ...{ state: "queued", reason: null, log: "", ms: null, createdAt: at, seenAt: at, finishedAt: null },
-      };
+      const test = newTest(pin, version, now());
       if (!(await rows.insert(test)))
         throw refused(`A boot test of ${pin.name} is under way`, "Wait for its end.");
       try {
@@ -71,9 +67,7 @@ export function createBootTestService(options: BootTestOptions): BootTestService
     },
     async run(testId, requestId, signal) {
       if (!(await rows.claim(testId, new Date(now())))) return;
-      const alive = setInterval(() => {
-        rows.touch(testId, new Date(now())).catch(options.onError);
-      }, ALIVE_MS);
+      const stopTouching = keepTouching(options, testId);
       try {
         const { verdict, log, ms } = await runTest(options, testId, requestId, signal);
         await end(options, testId, verdict, log, ms);
@@ -82,10 +76,26 @@ export function createBootTestService(options: BootTestOptions): BootTestService
         const stopped = signal.aborted ? "The worker was stopped" : wordsOf(error);
         await end(options, testId, failed(stopped));
       } finally {
-        clearInterval(alive);
+        stopTouching();
       }
     },
   };
+}
+
+function newTest(pin: OwnPinView, version: string, now: number): BootTest {
+  const at = new Date(now);
+  return {
+    ...{ id: newBuildId(now), pinId: pin.id, digest: pin.digest, version, schematicId: null },
+    ...{ state: "queued", reason: null, log: "", ms: null, createdAt: at, seenAt: at, finishedAt: null },
+  };
+}
+
+/** Says again and again that the test is alive, until the function it gives is called. */
+function keepTouching({ rows, now, onError }: BootTestOptions, testId: string): () => void {
+  const alive = setInterval(() => {
+    rows.touch(testId, new Date(now())).catch(onError);
+  }, ALIVE_MS);
+  return () => clearInterval(alive);
 }
 
 const failed = (reason: string): Verdict => ({ state: "failed", reason });
