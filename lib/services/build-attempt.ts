@@ -4,7 +4,7 @@ import path from "node:path";
 import type { Logger } from "pino";
 import type { BuildRepository } from "../db/build-repository.ts";
 import { assetFileName } from "../domain/asset-path.ts";
-import type { BuildClaim, ClaimedBuild } from "../domain/build-record.ts";
+import type { AssetRecord, BuildClaim, ClaimedBuild } from "../domain/build-record.ts";
 import { contentTypeOf } from "../domain/content-type.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { RunTool } from "../exec/run.ts";
@@ -121,9 +121,31 @@ interface Attempt {
 }
 
 async function makeAsset(options: AttemptOptions, attempt: Attempt): Promise<void> {
-  const { build, claim, dir, control, progress, writer, started, log } = attempt;
-  const { signal } = control;
+  const { build, claim, dir, control, writer, log } = attempt;
+  const { builds } = options;
   const plan = parsePlan(build.plan);
+  const product = await makeProduct(options, attempt, plan);
+  const uploading = () => builds.move(build.id, "upload", { claim });
+  if (!(await moveOwn({ builds, claim, move: "upload", log }, uploading))) throw claimLost();
+  writer.add("state", { state: "uploading", attempt: claim.attempt });
+  await storeBlobs(options.store, product.blobs ?? [], dir, control.signal);
+  const asset = await storeProduct(options, attempt, plan, product);
+  await writer.flush();
+  const row = { ...attempt.progress.row(), percent: 100, note: null };
+  const ready = () => builds.succeed(claim, asset, row);
+  if (await moveOwn({ builds, claim, move: "succeed", log }, ready)) return;
+  await options.store
+    .delete(asset.storageKey)
+    .catch((error: unknown) => log.warn({ err: error }, "object left over"));
+  throw claimLost();
+}
+
+async function makeProduct(
+  options: AttemptOptions,
+  { claim, dir, control, progress }: Attempt,
+  plan: BuildPlan,
+): Promise<Product> {
+  const { signal } = control;
   await requireVerifiedInputs(options.images, plan, signal);
   const product = await options.runPlan(plan, {
     dir: path.join(dir, "work"),
@@ -139,21 +161,25 @@ async function makeAsset(options: AttemptOptions, attempt: Attempt): Promise<voi
     signal,
   });
   signal.throwIfAborted();
-  const { builds } = options;
-  const uploading = () => builds.move(build.id, "upload", { claim });
-  if (!(await moveOwn({ builds, claim, move: "upload", log }, uploading))) throw claimLost();
-  writer.add("state", { state: "uploading", attempt: claim.attempt });
-  await storeBlobs(options.store, product.blobs ?? [], dir, signal);
+  return product;
+}
+
+/** Puts the file into the store; gives the row of the asset. */
+async function storeProduct(
+  options: AttemptOptions,
+  { build, claim, dir, control, started }: Attempt,
+  plan: BuildPlan,
+  product: Product,
+): Promise<Omit<AssetRecord, "createdAt">> {
   const fileName = plan.fileName ?? assetFileName(plan.profile);
   // A name of its own per attempt: whoever looks at the object of an older one cannot mistake it for this.
   const storageKey = `assets/${build.assetKey}/${claim.id}-${claim.attempt}/${fileName}`;
-  const file = await ownFile(product, dir);
-  const stored = await options.store.putFile(storageKey, file, {
+  const stored = await options.store.putFile(storageKey, await ownFile(product, dir), {
     contentType: contentTypeOf(fileName),
-    signal,
+    signal: control.signal,
   });
   control.finishing();
-  const asset = {
+  return {
     key: build.assetKey,
     kind: plan.profile.kind,
     fileName,
@@ -164,14 +190,6 @@ async function makeAsset(options: AttemptOptions, attempt: Attempt): Promise<voi
     builtBy: options.worker,
     builtInMs: options.now() - started,
   };
-  await writer.flush();
-  const row = { ...progress.row(), percent: 100, note: null };
-  const ready = () => builds.succeed(claim, asset, row);
-  if (await moveOwn({ builds, claim, move: "succeed", log }, ready)) return;
-  await options.store
-    .delete(storageKey)
-    .catch((error: unknown) => log.warn({ err: error }, "object left over"));
-  throw claimLost();
 }
 
 const claimLost = () => new AppError("cancelled", "the build was cancelled or given to another worker");
