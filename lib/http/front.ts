@@ -4,6 +4,7 @@ import { AppError } from "../errors/app-error.ts";
 import { allowReading, answerPreflight, forbidReading, isForeignPost } from "./cross-origin.ts";
 import { dialectOf, failureReply, toAppError } from "./failure.ts";
 import { requestIdOf } from "./request-id.ts";
+import { settleTarget } from "./request-target.ts";
 import type { RouteTable } from "./route-table.ts";
 
 export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
@@ -80,12 +81,17 @@ async function route(req: IncomingMessage, res: ServerResponse, options: FrontOp
   const method = req.method ?? "GET";
   const url = req.url ?? "/";
   if (hostHeaders(req) > 1) return plain(res, 400, "the request has more than one Host header\n");
-  // "OPTIONS *" asks about the server as a whole; an absolute-form target is for proxies.
+  // "OPTIONS *" asks about the server as a whole.
   if (method === "OPTIONS" && url === "*") {
     res.writeHead(200, { "Content-Length": "0" }).end();
     return;
   }
-  if (!url.startsWith("/")) return plain(res, 400, "the request target must be a path\n");
+  if (!url.startsWith("/"))
+    return plain(
+      res,
+      400,
+      "the request target must be a path, or an address with the host that the Host header names\n",
+    );
   const cut = url.indexOf("?");
   const path = cut < 0 ? url : url.slice(0, cut);
   const query = cut < 0 ? "" : url.slice(cut);
@@ -125,6 +131,7 @@ export function createFront(options: FrontOptions): (req: IncomingMessage, res: 
     const started = performance.now();
     const requestId = requestIdOf(first(req.headers["x-request-id"]));
     req.headers["x-request-id"] = requestId;
+    settleTarget(req, options.publicHost);
     const path = (req.url ?? "/").split("?", 1)[0] ?? "/";
     if (answerPreflight(req, res, path)) return;
     res.setHeader("Server", options.product);

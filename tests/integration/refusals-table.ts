@@ -248,7 +248,7 @@ const SOCKETS: BadRequest[] = [
     "an address of another server",
     `GET http://evil.test/versions HTTP/1.1\r\n${host}${close}\r\n`,
     400,
-    /must be a path\n$/,
+    /must be a path, or an address with the host that the Host header names\n$/,
   ),
   raw(
     "a head of 100 KB",
