@@ -9,7 +9,7 @@ export const FAILURE_REMEMBERED_MS = 30_000;
 /** The same for what the source sent or lacks: that may be mended at any moment. */
 export const SOURCE_FAILURE_REMEMBERED_MS = 3_000;
 
-const OF_THE_SOURCE = new Set(["source_invalid", "not_found"]);
+const OF_THE_SOURCE = new Set(["source_invalid", "not_found", "upstream_unavailable"]);
 
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;

@@ -1,7 +1,7 @@
 /** The read half of the OCI distribution-spec 1.1: tags, manifests and blobs of one registry. */
 import { AppError, invalidInput, notFound } from "../errors/app-error.ts";
 import { createAuthenticator } from "./auth.ts";
-import { ACCEPT_MANIFESTS, toResolvedManifest } from "./manifest.ts";
+import { ACCEPT_MANIFESTS, digestOf, toResolvedManifest } from "./manifest.ts";
 import { isDigest, isRepository, isTag } from "./reference.ts";
 import { type RegistryResponse, readWhole } from "./response-body.ts";
 import { type Clock, DEFAULT_RETRY, type RetryPolicy, systemClock, unavailable } from "./retry.ts";
@@ -146,12 +146,12 @@ async function getManifest(ask: Ask, repository: string, reference: string, sign
     throw unavailable(what, `the registry answers ${response.status}`);
   }
   const bytes = await readWhole(response, `the manifest of ${what}`, MAX_MANIFEST_BYTES);
-  const manifest = toResolvedManifest(what, bytes, response.headers.get("content-type"));
   const promised = isDigest(reference) ? reference : response.headers.get("docker-content-digest");
-  if (promised !== null && isDigest(promised) && promised !== manifest.digest) {
-    throw wrongBytes(`the manifest of ${what}`, promised, manifest.digest);
+  const actual = digestOf(bytes);
+  if (promised !== null && isDigest(promised) && promised !== actual) {
+    throw wrongBytes(`the manifest of ${what}`, promised, actual);
   }
-  return manifest;
+  return toResolvedManifest(what, bytes, response.headers.get("content-type"));
 }
 
 async function listTags(ask: Ask, registry: string, repository: string, signal: AbortSignal | undefined) {

@@ -40,7 +40,7 @@ describe("retries of builds", () => {
     expect(wouldFailAgain({ ...failed, state: "cancelled" }, now - 1)).toBe(false);
   });
 
-  test.each(["source_invalid", "not_found"])(
+  test.each(["source_invalid", "not_found", "upstream_unavailable"])(
     "%s is told again for seconds only: the source may be mended",
     (code) => {
       const finishedAt = new Date(1_000_000);
