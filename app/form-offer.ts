@@ -5,10 +5,11 @@ import type { Opened } from "../lib/domain/form/form-address.ts";
 import { isPrerelease } from "../lib/domain/versions.ts";
 import { isAppError } from "../lib/errors/is-app-error.ts";
 import type { Services } from "../lib/services/contracts.ts";
+import { unlessAway } from "./unless-away.ts";
 
 /** Complete releases, newest first. */
 export async function offeredVersions({ releases }: Services): Promise<OfferedVersion[]> {
-  return (await releases.summaries())
+  return (await unlessAway(releases.summaries(), []))
     .filter((release) => release.state === "complete")
     .map(({ version, sample }) => ({ version: version.replace(/^v/, ""), sample }));
 }

@@ -8,9 +8,13 @@ import {
   selectEntries,
   writeCatalogQuery,
 } from "../../lib/domain/catalog/catalog-query.ts";
+import type { CatalogView } from "../../lib/services/catalog-contracts.ts";
 import { pageContext } from "../../lib/services/current.ts";
 import { type PageQuery, toQuery } from "../page-query.ts";
 import { requestWords } from "../request-words.ts";
+import { unlessAway } from "../unless-away.ts";
+
+const NOTHING: CatalogView = { releases: [], entries: [], unread: [] };
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await requestWords()).t("nav.catalog") };
@@ -21,8 +25,8 @@ export default async function CatalogPage({ searchParams }: { searchParams: Prom
   const words = await requestWords();
   const { t } = words;
   const { catalog, releases } = pageContext().services;
-  const index = await catalog.index();
-  const summaries = await releases.summaries();
+  const index = await unlessAway(catalog.index(), NOTHING);
+  const summaries = await unlessAway(releases.summaries(), []);
   const entries = selectEntries(index, query);
   const ofKind = (kind: "extension" | "overlay") =>
     index.entries.filter((entry) => entry.kind === kind).length;

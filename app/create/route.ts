@@ -11,6 +11,7 @@ import type { Services } from "../../lib/services/contracts.ts";
 import { pageContext } from "../../lib/services/current.ts";
 import { findOpened } from "../form-offer.ts";
 import { readPost, seeOther } from "../form-request.ts";
+import { unlessAway } from "../unless-away.ts";
 import { keepForm } from "./keep-form.ts";
 import { applyMove, readPostedForm, takeStaticIp } from "./posted-form.ts";
 
@@ -39,7 +40,7 @@ function sameId(form: FormState, opened: Opened | null): string | null {
 }
 
 async function isWrong({ releases }: Services, form: FormState): Promise<boolean> {
-  const versions = (await releases.versions()).map((version) => version.replace(/^v/, ""));
+  const versions = (await unlessAway(releases.versions(), [])).map((version) => version.replace(/^v/, ""));
   const extensions = versions.includes(form.version) ? await releases.extensions(form.version) : null;
   return formProblems(form, { versions, extensions }).length > 0;
 }

@@ -46,7 +46,7 @@ describe("a failing build", () => {
     await page.reload();
     await page.getByRole("heading", { name: "The build failed" }).waitFor();
     web.breakSource(false);
-    // A failure that cannot heal by itself is told again for half a minute before the work is tried anew.
+    // A failure that cannot heal by itself is told again for a while before the work is tried anew.
     const again = page.getByRole("button", { name: "Build again" });
     const first = page.url();
     const buildAgain = async () => {
