@@ -31,7 +31,7 @@ COPY prisma/migrations prisma/migrations
 COPY --from=build /app/public public
 COPY --from=build /app/.next .next
 COPY --from=build /app/dist dist
-ENV NODE_ENV=production MALLOC_ARENA_MAX=2 NEXT_TELEMETRY_DISABLED=1 PORT=3000 DATA_DIR=/data
+ENV NODE_ENV=production MALLOC_ARENA_MAX=2 NODE_OPTIONS=--max-semi-space-size=4 NEXT_TELEMETRY_DISABLED=1 PORT=3000 DATA_DIR=/data
 USER node
 VOLUME /data
 EXPOSE 3000

@@ -243,6 +243,8 @@ class Factory {
     return {
       // One heap per thread is what glibc does otherwise: 150 MB more under load (docs/performance.md).
       MALLOC_ARENA_MAX: "2",
+      // Three young spaces of 16 MB per heap otherwise: 50 MB more for the same work.
+      NODE_OPTIONS: "--max-semi-space-size=4",
       ...env,
       DATABASE_URL: database,
       REDIS_URL: redis,
