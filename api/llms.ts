@@ -2,19 +2,19 @@
 import { type Api, createApi } from "./create-api.ts";
 import { reply, TEXT } from "./replies.ts";
 
-/** The page for a factory at this address. */
-export const llmsText = (base: string): string => `# Casthouse
+/** The page; {base} stands for the address of the factory. */
+const PAGE = `# Casthouse
 
 > A self-hosted image factory for Talos Linux. It speaks the dialect of the public Image Factory (factory.talos.dev):
 > same schematic IDs, same paths, so scripts work after changing the host name.
 
-Base address: ${base}
+Base address: {base}
 
 ## Ideas
 
 - Schematic: a small YAML document that says how a stock image is altered: system extensions, kernel arguments, META
   values, a board overlay, boot loader. Its ID is the SHA-256 of its canonical text.
-- Version: a Talos release such as v1.13.2. List them at ${base}/versions.
+- Version: a Talos release such as v1.13.2. List them at {base}/versions.
 - Model: schematic ID plus version. It names every file exactly.
 - The ID of the empty schematic is 376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba.
 
@@ -26,21 +26,21 @@ Base address: ${base}
 
 ## HTTP
 
-- \`POST ${base}/schematics\` body YAML or JSON: \`{"id": "<64 hex>", "schematic": "<canonical text>"}\`
-- \`GET ${base}/schematics/<id>\`: canonical text
-- \`GET ${base}/versions\`: JSON list, ascending
-- \`GET ${base}/version/<version>/extensions/official\`: name, ref, digest, author, description
-- \`GET ${base}/version/<version>/overlays/official\`: name, image, ref, digest (boards, from 1.7.0)
-- \`GET ${base}/image/<id>/<version>/<file>\`: builds when needed, then streams; ranges, ETag and HEAD work
+- \`POST {base}/schematics\` body YAML or JSON: \`{"id": "<64 hex>", "schematic": "<canonical text>"}\`
+- \`GET {base}/schematics/<id>\`: canonical text
+- \`GET {base}/versions\`: JSON list, ascending
+- \`GET {base}/version/<version>/extensions/official\`: name, ref, digest, author, description
+- \`GET {base}/version/<version>/overlays/official\`: name, image, ref, digest (boards, from 1.7.0)
+- \`GET {base}/image/<id>/<version>/<file>\`: builds when needed, then streams; ranges, ETag and HEAD work
   - \`<file>.sha256\`, \`<file>.sha512\`: checksum lines for sha256sum -c
-  - \`<file>.sigstore.json\`: Sigstore bundle, signed by the key at ${base}/oci/cosign/signing-key.pub
+  - \`<file>.sigstore.json\`: Sigstore bundle, signed by the key at {base}/oci/cosign/signing-key.pub
   - \`Prefer: respond-async\`: 202 with the address of the build instead of waiting
 - \`HEAD\` of a file nobody built answers 200 with \`X-Asset-State: absent\` and builds nothing
-- \`GET ${base}/image/<id>/<version>/SHA256SUMS\`: checksums of all files that are ready
-- \`GET ${base}/spdx/<id>/<version>/<arch>\`: bill of materials, SPDX 2.3; with .cdx.json behind it CycloneDX 1.6
-- \`GET ${base}/api/v1/models/<id>/<version>/lock\`: every source image by digest
-- \`GET ${base}/api/v1/builds/<build>/events\`: server-sent events of a build
-- \`GET ${base}/openapi.json\`: all of it, described
+- \`GET {base}/image/<id>/<version>/SHA256SUMS\`: checksums of all files that are ready
+- \`GET {base}/spdx/<id>/<version>/<arch>\`: bill of materials, SPDX 2.3; with .cdx.json behind it CycloneDX 1.6
+- \`GET {base}/api/v1/models/<id>/<version>/lock\`: every source image by digest
+- \`GET {base}/api/v1/builds/<build>/events\`: server-sent events of a build
+- \`GET {base}/openapi.json\`: all of it, described
 
 | file | what |
 | --- | --- |
@@ -50,14 +50,14 @@ Base address: ${base}
 | \`metal-arm64.raw.xz\` | with an overlay in the schematic: disk image for that board |
 | \`kernel-amd64\`, \`initramfs-amd64.xz\`, \`cmdline-metal-amd64\` | pieces for network boot |
 | \`metal-amd64-uki.efi\` | unified kernel image |
-| \`metal-amd64-secureboot.iso\`, \`metal-amd64-secureboot.raw.xz\`, \`metal-amd64-secureboot-uki.efi\` | signed for Secure Boot, where this factory has keys: ${base}/secureboot/signing-cert.pem |
+| \`metal-amd64-secureboot.iso\`, \`metal-amd64-secureboot.raw.xz\`, \`metal-amd64-secureboot-uki.efi\` | signed for Secure Boot, where this factory has keys: {base}/secureboot/signing-cert.pem |
 | \`installer-amd64.tar\`, \`installer-amd64-secureboot.tar\` | installer image as an archive |
 
 ## PXE
 
 \`\`\`
 #!ipxe
-chain --replace --autofree ${base}/pxe/<id>/<version>/metal-\${buildarch}
+chain --replace --autofree {base}/pxe/<id>/<version>/metal-\${buildarch}
 \`\`\`
 
 ## Registry
@@ -84,11 +84,14 @@ customization:
 ## Examples
 
 \`\`\`
-curl -X POST --data-binary @schematic.yaml ${base}/schematics
-curl -LO ${base}/image/<id>/v1.13.2/metal-amd64.iso
-curl -LO ${base}/image/<id>/v1.13.2/metal-amd64.iso.sha256 && sha256sum -c metal-amd64.iso.sha256
+curl -X POST --data-binary @schematic.yaml {base}/schematics
+curl -LO {base}/image/<id>/v1.13.2/metal-amd64.iso
+curl -LO {base}/image/<id>/v1.13.2/metal-amd64.iso.sha256 && sha256sum -c metal-amd64.iso.sha256
 \`\`\`
 `;
+
+/** The page for a factory at this address. */
+export const llmsText = (base: string): string => PAGE.replaceAll("{base}", () => base);
 
 export function llmsRoutes(): Api {
   const app = createApi();
