@@ -91,6 +91,40 @@ ${context.secureboot ? tpm : ""}`;
 const agent = (context: SnippetContext): string =>
   hasGuestAgent(context) ? "\n  agent {\n    enabled = true\n  }\n" : "";
 
+const virtualMachine = (context: SnippetContext): string =>
+  `resource "proxmox_virtual_environment_vm" "talos" {
+  name          = "talos"
+  node_name     = local.node
+  machine       = "q35"
+  scsi_hardware = "virtio-scsi-single"
+${firmware(context)}${agent(context)}
+  cpu {
+    type  = "host"
+    cores = 2
+  }
+
+  memory {
+    dedicated = 4096
+  }
+
+  disk {
+    interface    = "scsi0"
+    datastore_id = local.datastore
+    import_from  = proxmox_virtual_environment_download_file.talos.id
+    size         = 20
+  }
+
+  network_device {
+    bridge = local.bridge
+  }
+
+  operating_system {
+    type = "l26"
+  }
+
+  serial_device {}
+}`;
+
 const proxmox: Snippet = {
   id: "terraform-proxmox",
   name: "Terraform, bpg/proxmox",
@@ -122,38 +156,7 @@ resource "proxmox_virtual_environment_download_file" "talos" {
   url          = "${fileUrl(context, path)}"
 }
 
-resource "proxmox_virtual_environment_vm" "talos" {
-  name          = "talos"
-  node_name     = local.node
-  machine       = "q35"
-  scsi_hardware = "virtio-scsi-single"
-${firmware(context)}${agent(context)}
-  cpu {
-    type  = "host"
-    cores = 2
-  }
-
-  memory {
-    dedicated = 4096
-  }
-
-  disk {
-    interface    = "scsi0"
-    datastore_id = local.datastore
-    import_from  = proxmox_virtual_environment_download_file.talos.id
-    size         = 20
-  }
-
-  network_device {
-    bridge = local.bridge
-  }
-
-  operating_system {
-    type = "l26"
-  }
-
-  serial_device {}
-}`,
+${virtualMachine(context)}`,
       files: [path],
     };
   },
