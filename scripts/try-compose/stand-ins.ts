@@ -75,63 +75,71 @@ function debianRoot(cacheDir: string): string {
 
 function standIns(tags: string[], cacheDir: string): StandIn[] {
   const tagOf = (start: string) => tags.find((tag) => tag.startsWith(start)) ?? start;
-  const apt = (...names: string[]) =>
-    `RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends ${names.join(" ")}`;
   return [
-    {
-      tag: tagOf("node:24"),
-      dockerfile: [
-        "COPY files/ /usr/local/",
-        `ENV NODE_EXTRA_CA_CERTS=${CERTIFICATES}`,
-        "RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm && useradd --uid 1000 --create-home node",
-        'CMD ["node"]',
-      ],
-      prepare: (folder) => {
-        const files = join(folder, "files");
-        mkdirSync(join(files, "bin"), { recursive: true });
-        copyFileSync(join(fetchNode24(), "node"), join(files, "bin/node"));
-        const modules = execFileSync("npm", ["root", "-g"], { encoding: "utf8" }).trim();
-        cpSync(join(modules, "npm"), join(files, "lib/node_modules/npm"), {
-          recursive: true,
-          verbatimSymlinks: true,
-        });
-      },
-    },
-    {
-      tag: tagOf("postgres:"),
-      dockerfile: [
-        apt("postgresql"),
-        "COPY entrypoint.sh /usr/local/bin/",
-        "VOLUME /var/lib/postgresql",
-        'ENTRYPOINT ["entrypoint.sh"]',
-      ],
-      prepare: (folder) => script(join(folder, "entrypoint.sh"), POSTGRES_ENTRYPOINT),
-    },
-    {
-      tag: tagOf("valkey/valkey:"),
-      dockerfile: [
-        apt("redis-server"),
-        "RUN ln -s redis-server /usr/bin/valkey-server && ln -s redis-cli /usr/bin/valkey-cli",
-        "WORKDIR /data",
-        "VOLUME /data",
-      ],
-    },
-    {
-      tag: tagOf("versity/versitygw:"),
-      dockerfile: [
-        apt("wget"),
-        "COPY versitygw /usr/local/bin/",
-        "RUN mkdir /data",
-        'ENTRYPOINT ["/usr/local/bin/versitygw"]',
-      ],
-      prepare: (folder) =>
-        copyFileSync(s3Gateway(tagOf("versity/versitygw:"), cacheDir), join(folder, "versitygw")),
-    },
+    node(tagOf("node:24")),
+    postgres(tagOf("postgres:")),
+    valkey(tagOf("valkey/valkey:")),
+    s3Gateway(tagOf("versity/versitygw:"), cacheDir),
   ];
 }
 
+const apt = (name: string): string =>
+  `RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends ${name}`;
+
+const node = (tag: string): StandIn => ({
+  tag,
+  dockerfile: [
+    "COPY files/ /usr/local/",
+    `ENV NODE_EXTRA_CA_CERTS=${CERTIFICATES}`,
+    "RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm && useradd --uid 1000 --create-home node",
+    'CMD ["node"]',
+  ],
+  prepare: (folder) => {
+    const files = join(folder, "files");
+    mkdirSync(join(files, "bin"), { recursive: true });
+    copyFileSync(join(fetchNode24(), "node"), join(files, "bin/node"));
+    const modules = execFileSync("npm", ["root", "-g"], { encoding: "utf8" }).trim();
+    cpSync(join(modules, "npm"), join(files, "lib/node_modules/npm"), {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
+  },
+});
+
+const postgres = (tag: string): StandIn => ({
+  tag,
+  dockerfile: [
+    apt("postgresql"),
+    "COPY entrypoint.sh /usr/local/bin/",
+    "VOLUME /var/lib/postgresql",
+    'ENTRYPOINT ["entrypoint.sh"]',
+  ],
+  prepare: (folder) => script(join(folder, "entrypoint.sh"), POSTGRES_ENTRYPOINT),
+});
+
+const valkey = (tag: string): StandIn => ({
+  tag,
+  dockerfile: [
+    apt("redis-server"),
+    "RUN ln -s redis-server /usr/bin/valkey-server && ln -s redis-cli /usr/bin/valkey-cli",
+    "WORKDIR /data",
+    "VOLUME /data",
+  ],
+});
+
+const s3Gateway = (tag: string, cacheDir: string): StandIn => ({
+  tag,
+  dockerfile: [
+    apt("wget"),
+    "COPY versitygw /usr/local/bin/",
+    "RUN mkdir /data",
+    'ENTRYPOINT ["/usr/local/bin/versitygw"]',
+  ],
+  prepare: (folder) => copyFileSync(gatewayProgram(tag, cacheDir), join(folder, "versitygw")),
+});
+
 /** The gateway of the tag's version, built from its Go module; takes some minutes the first time. */
-function s3Gateway(tag: string, cacheDir: string): string {
+function gatewayProgram(tag: string, cacheDir: string): string {
   const version = tag.split(":")[1] ?? "latest";
   const folder = join(cacheDir, `versitygw-${version}`);
   const path = join(folder, "versitygw");
