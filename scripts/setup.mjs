@@ -1,6 +1,6 @@
 /**
  * Makes a fresh clone ready: Debian packages, npm packages, generated code, pages and programs; each only when missing
- * or stale. Needs nothing but Node. `node scripts/setup.mjs run|demo|test|boots|compose|check|build` (npm's pre scripts call it).
+ * or stale. Needs nothing but Node. npm's pre scripts call `node scripts/setup.mjs <goal>`; the goals are below.
  */
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,7 +17,9 @@ import {
 const code = [npmStep, postgresLinksStep, prismaStep];
 const programs = [bundlesStep, pagesStep];
 const goals = {
-  check: code,
+  code,
+  dev: [debianStep("run"), ...code],
+  check: [debianStep("test"), ...code],
   build: [...code, ...programs],
   run: [debianStep("run"), ...code, ...programs],
   demo: [debianStep("demo"), ...code, ...programs],
