@@ -1,6 +1,7 @@
 /** Builds as a table that folds to two lines each on narrow screens. */
 import type { BuildView } from "../../lib/services/contracts.ts";
 import { IdMark } from "../ui/id-mark.tsx";
+import { FoldingTable } from "../ui/table.tsx";
 import type { Words } from "../words/translator.ts";
 import { StateBadge } from "./state-badge.tsx";
 
@@ -48,36 +49,19 @@ function Row({ words, build, longest }: { words: Words; build: BuildView; longes
 export function BuildTable({ words, builds }: { words: Words; builds: BuildView[] }) {
   const { t } = words;
   const longest = Math.max(1, ...builds.map((build) => tookMs(build) ?? 0));
-  const head = "px-3 pb-2 text-left font-semibold first:pl-0 last:pr-0 last:text-right";
+  const columns = [
+    t("builds.file"),
+    t("version.title"),
+    t("schematic"),
+    t("builds.state"),
+    t("builds.took"),
+    t("builds.asked"),
+  ];
   return (
-    <table className="w-full max-md:block">
-      <thead className="eyebrow max-md:sr-only">
-        <tr>
-          <th scope="col" className={head}>
-            {t("builds.file")}
-          </th>
-          <th scope="col" className={head}>
-            {t("version.title")}
-          </th>
-          <th scope="col" className={head}>
-            {t("schematic")}
-          </th>
-          <th scope="col" className={head}>
-            {t("builds.state")}
-          </th>
-          <th scope="col" className={head}>
-            {t("builds.took")}
-          </th>
-          <th scope="col" className={head}>
-            {t("builds.asked")}
-          </th>
-        </tr>
-      </thead>
-      <tbody className="max-md:block">
-        {builds.map((build) => (
-          <Row key={build.id} words={words} build={build} longest={longest} />
-        ))}
-      </tbody>
-    </table>
+    <FoldingTable columns={columns} align="text-left last:text-right">
+      {builds.map((build) => (
+        <Row key={build.id} words={words} build={build} longest={longest} />
+      ))}
+    </FoldingTable>
   );
 }

@@ -11,6 +11,7 @@ import {
 } from "../../lib/domain/catalog/catalog-query.ts";
 import { versionSpans } from "../../lib/domain/catalog/version-spans.ts";
 import { OwnBadge } from "../own/own-badge.tsx";
+import { HEAD_CELL } from "../ui/table.tsx";
 import type { Words } from "../words/translator.ts";
 import { spansText } from "./span-text.ts";
 
@@ -22,7 +23,7 @@ interface Props {
   releases: string[];
 }
 
-const HEAD = "px-3 pb-2 text-left font-semibold first:pl-0 last:pr-0";
+const HEAD = `${HEAD_CELL} text-left`;
 
 function SortHead({ words, query, sort }: Pick<Props, "words" | "query"> & { sort: CatalogSort }) {
   const here = query.sort === sort;

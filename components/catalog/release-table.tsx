@@ -3,6 +3,7 @@ import { writeCatalogQuery } from "../../lib/domain/catalog/catalog-query.ts";
 import { isPrerelease } from "../../lib/domain/versions.ts";
 import type { ReleaseSummary } from "../../lib/services/contracts.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
+import { FoldingTable } from "../ui/table.tsx";
 import type { Words } from "../words/translator.ts";
 
 const TONES = { complete: "good", incomplete: "warn", broken: "bad" } as const satisfies Record<string, Tone>;
@@ -65,35 +66,22 @@ function Row({ words, release, unread }: { words: Words; release: ReleaseSummary
 
 export function ReleaseTable({ words, releases, unread }: Props) {
   const { t } = words;
-  const head = "px-3 pb-2 text-left font-semibold first:pl-0 last:pr-0";
+  const columns = [
+    t("version.title"),
+    t("catalog.col.state"),
+    t("catalog.list.extensions"),
+    t("catalog.list.overlays"),
+  ];
   return (
-    <table className="mt-6 w-full max-md:block md:max-w-3xl">
-      <thead className="eyebrow max-md:sr-only">
-        <tr>
-          <th scope="col" className={head}>
-            {t("version.title")}
-          </th>
-          <th scope="col" className={head}>
-            {t("catalog.col.state")}
-          </th>
-          <th scope="col" className={head}>
-            {t("catalog.list.extensions")}
-          </th>
-          <th scope="col" className={head}>
-            {t("catalog.list.overlays")}
-          </th>
-        </tr>
-      </thead>
-      <tbody className="max-md:block">
-        {releases.map((release) => (
-          <Row
-            key={release.version}
-            words={words}
-            release={release}
-            unread={unread.includes(release.version)}
-          />
-        ))}
-      </tbody>
-    </table>
+    <FoldingTable className="mt-6 md:max-w-3xl" columns={columns}>
+      {releases.map((release) => (
+        <Row
+          key={release.version}
+          words={words}
+          release={release}
+          unread={unread.includes(release.version)}
+        />
+      ))}
+    </FoldingTable>
   );
 }

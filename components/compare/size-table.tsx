@@ -1,5 +1,6 @@
 /** Sizes of files that are ready, drawn as bars so that they compare at a glance. */
 import type { ComparedFile } from "../../lib/services/catalog-contracts.ts";
+import { TableHead } from "../ui/table.tsx";
 import type { Words } from "../words/translator.ts";
 
 function Bar({ bytes, most, tone }: { bytes: number; most: number; tone: string }) {
@@ -20,22 +21,12 @@ export function SizeTable({ words, files }: { words: Words; files: ComparedFile[
     if (before === null || after === null || before === after) return "";
     return `${after > before ? "+" : "−"}${words.size(Math.abs(after - before))}`;
   };
-  const head = "px-3 pb-2 text-right font-semibold first:pl-0 first:text-left last:pr-0";
   return (
     <table className="w-full text-sm">
-      <thead className="eyebrow">
-        <tr>
-          <th scope="col" className={head}>
-            {t("entry.file")}
-          </th>
-          <th scope="col" className={head}>
-            {t("compare.before")}
-          </th>
-          <th scope="col" className={head}>
-            {t("compare.after")}
-          </th>
-        </tr>
-      </thead>
+      <TableHead
+        columns={[t("entry.file"), t("compare.before"), t("compare.after")]}
+        align="text-right first:text-left"
+      />
       <tbody>
         {files.map((file) => (
           <tr key={file.path} className="border-t border-line align-top">
