@@ -1,7 +1,9 @@
 /** Two schematics, two releases, or both, side by side; bare it asks for them. */
 import type { Metadata } from "next";
+import type { ReactNode } from "react";
 import { CompareForm } from "../../components/compare/compare-form.tsx";
-import { ComparisonView, SideName } from "../../components/compare/comparison-view.tsx";
+import { CompareHead } from "../../components/compare/compare-head.tsx";
+import { ComparisonView } from "../../components/compare/comparison-view.tsx";
 import { Notice } from "../../components/ui/notice.tsx";
 import type { Words } from "../../components/words/translator.ts";
 import { readSide, type WrittenSide, writeSide } from "../../lib/domain/compare-side.ts";
@@ -47,10 +49,28 @@ function upgradeHref({ before, after, target }: Comparison): string | null {
   return `/upgrade?${new URLSearchParams(query)}`;
 }
 
+/** What is asked, with the reason where there is no answer to it. */
+function Question({ words, problem, form }: { words: Words; problem: string | null; form: ReactNode }) {
+  const { t } = words;
+  return (
+    <div className="max-w-4xl space-y-6">
+      <div>
+        <h1 className="text-xl font-semibold tracking-tight">{t("compare.title")}</h1>
+        <p className="mt-1 max-w-prose text-soft">{t("compare.lead")}</p>
+      </div>
+      {problem !== null && (
+        <Notice tone="bad">
+          <span lang="en">{problem}</span>
+        </Notice>
+      )}
+      {form}
+    </div>
+  );
+}
+
 export default async function ComparePage({ searchParams }: { searchParams: Promise<PageQuery> }) {
   const query = toQuery(await searchParams);
   const words = await requestWords();
-  const { t } = words;
   const versions = [...(await pageContext().services.releases.versions())].reverse();
   const target = readMachineTarget(query);
   const [a, b] = [query.get("a") ?? "", query.get("b") ?? ""];
@@ -61,52 +81,17 @@ export default async function ComparePage({ searchParams }: { searchParams: Prom
   const form = (
     <CompareForm words={words} before={a} after={b} wrong={wrong} versions={versions} target={target} />
   );
-  if (found === null || typeof found === "string") {
-    return (
-      <div className="max-w-4xl space-y-6">
-        <div>
-          <h1 className="text-xl font-semibold tracking-tight">{t("compare.title")}</h1>
-          <p className="mt-1 max-w-prose text-soft">{t("compare.lead")}</p>
-        </div>
-        {typeof found === "string" && (
-          <Notice tone="bad">
-            <span lang="en">{found}</span>
-          </Notice>
-        )}
-        {form}
-      </div>
-    );
-  }
-  const upgrade = upgradeHref(found);
+  if (found === null || typeof found === "string")
+    return <Question words={words} problem={found} form={form} />;
   return (
     <div className="max-w-5xl space-y-8">
-      <header className="space-y-4">
-        <h1 className="text-xl font-semibold tracking-tight">{t("compare.title")}</h1>
-        <dl className="grid grid-cols-[auto_1fr] items-baseline gap-x-4 gap-y-2">
-          <dt className="text-sm text-soft">{t("compare.before")}</dt>
-          <dd>
-            <SideName words={words} side={found.before} />
-          </dd>
-          <dt className="text-sm text-soft">{t("compare.after")}</dt>
-          <dd>
-            <SideName words={words} side={found.after} />
-          </dd>
-        </dl>
-        <p className="flex flex-wrap gap-2">
-          <a className="button" href={swapped(found, target)}>
-            {t("compare.swap")}
-          </a>
-          {upgrade !== null && (
-            <a className="button" href={upgrade}>
-              {t("upgrade.title")}
-            </a>
-          )}
-        </p>
-        <details>
-          <summary className="text-sm font-medium">{t("compare.other")}</summary>
-          <div className="mt-4">{form}</div>
-        </details>
-      </header>
+      <CompareHead
+        words={words}
+        comparison={found}
+        swapHref={swapped(found, target)}
+        upgradeHref={upgradeHref(found)}
+        form={form}
+      />
       <ComparisonView words={words} comparison={found} />
     </div>
   );

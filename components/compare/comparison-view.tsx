@@ -3,40 +3,22 @@ import type { ReactNode } from "react";
 import { isUnchanged } from "../../lib/domain/list-diff.ts";
 import type { CatalogChange } from "../../lib/domain/release-diff.ts";
 import type { ExtensionChange } from "../../lib/domain/schematic-diff.ts";
-import type { ComparedSide, Comparison } from "../../lib/services/catalog-contracts.ts";
-import { Badge } from "../ui/badge.tsx";
-import { IdMark } from "../ui/id-mark.tsx";
+import type { Comparison } from "../../lib/services/catalog-contracts.ts";
 import type { Words } from "../words/translator.ts";
 import { LineDiff, WordDiff } from "./diff-view.tsx";
 import { EntryChanges } from "./entry-changes.tsx";
 import { FieldChanges } from "./field-changes.tsx";
 import { SizeTable } from "./size-table.tsx";
 
-export function SideName({ words, side }: { words: Words; side: ComparedSide }) {
-  return (
-    <span className="inline-flex flex-wrap items-center gap-x-3 gap-y-1">
-      {side.id !== null && (
-        <a href={`/schematics/${side.id}?version=${side.version}`} className="link">
-          <IdMark id={side.id} />
-        </a>
-      )}
-      <span>Talos {side.version}</span>
-      {side.sample && <Badge>{words.t("sample.short")}</Badge>}
-    </span>
-  );
-}
-
-function Part({
-  id,
-  title,
-  note,
-  children,
-}: {
+interface PartProps {
   id: string;
   title: string;
+  /** Beside the title. */
   note?: string;
   children: ReactNode;
-}) {
+}
+
+function NotedPart({ id, title, note, children }: PartProps) {
   return (
     <section aria-labelledby={id} className="space-y-3 border-t border-line pt-6">
       <div className="flex flex-wrap items-baseline justify-between gap-x-4">
@@ -68,72 +50,89 @@ function Catalogs({ words, catalogs, folded }: { words: Words; catalogs: Catalog
   );
 }
 
-export function ComparisonView({ words, comparison }: { words: Words; comparison: Comparison }) {
+interface PartView {
+  key: string;
+  title: string;
+  note?: string;
+  differs: boolean;
+  view: ReactNode;
+}
+
+function extensionPart(words: Words, extensions: ExtensionChange[]): PartView {
+  const changed = extensions.filter((extension) => extension.change !== "same");
+  const same = extensions.length - changed.length;
+  const changes = changed.map((one) => ({ ...one, kind: "extension" as const, note: noteOf(words, one) }));
+  return {
+    key: "extensions",
+    title: words.t("extensions.title"),
+    ...(same > 0 ? { note: words.plural("compare.same-extensions", same) } : {}),
+    differs: changed.length > 0,
+    view: <EntryChanges words={words} changes={changes} />,
+  };
+}
+
+function catalogPart(words: Words, catalogs: CatalogChange[], folded: boolean): PartView {
+  return {
+    key: "catalogs",
+    title: words.t("compare.catalogs"),
+    ...(folded ? {} : { note: words.plural("compare.changes", catalogs.length) }),
+    differs: catalogs.length > 0,
+    view: <Catalogs words={words} catalogs={catalogs} folded={folded} />,
+  };
+}
+
+/** All parts that two schematics can differ in; two releases without one have only a command line and catalogs. */
+function partsOf(words: Words, { before, target, diff, catalogs }: Comparison): PartView[] {
   const { t } = words;
-  const { before, after, target, diff, catalogs, files } = comparison;
-  const changed = diff.extensions.filter((extension) => extension.change !== "same");
-  const same = diff.extensions.length - changed.length;
-  const parts: { key: string; title: string; note?: string; differs: boolean; view: ReactNode }[] = [
+  const cmdline = {
+    key: "cmdline",
+    title: t("compare.cmdline"),
+    note: `${target.platform}-${target.arch}${target.secureboot ? "-secureboot" : ""}`,
+    differs: !isUnchanged(diff.commandLine),
+    view: <WordDiff words={words} items={diff.commandLine} />,
+  };
+  if (before.id === null) return [cmdline, catalogPart(words, catalogs, false)];
+  return [
     {
       key: "fields",
       title: t("compare.fields"),
       differs: diff.fields.length > 0,
       view: <FieldChanges words={words} fields={diff.fields} />,
     },
-    {
-      key: "extensions",
-      title: t("extensions.title"),
-      ...(same > 0 ? { note: words.plural("compare.same-extensions", same) } : {}),
-      differs: changed.length > 0,
-      view: (
-        <EntryChanges
-          words={words}
-          changes={changed.map((one) => ({ ...one, kind: "extension", note: noteOf(words, one) }))}
-        />
-      ),
-    },
-    {
-      key: "cmdline",
-      title: t("compare.cmdline"),
-      note: `${target.platform}-${target.arch}${target.secureboot ? "-secureboot" : ""}`,
-      differs: !isUnchanged(diff.commandLine),
-      view: <WordDiff words={words} items={diff.commandLine} />,
-    },
+    extensionPart(words, diff.extensions),
+    cmdline,
     {
       key: "text",
       title: t("compare.text"),
       differs: !isUnchanged(diff.text),
       view: <LineDiff words={words} items={diff.text} />,
     },
-    {
-      key: "catalogs",
-      title: t("compare.catalogs"),
-      ...(before.id === null ? { note: words.plural("compare.changes", catalogs.length) } : {}),
-      differs: catalogs.length > 0,
-      view: <Catalogs words={words} catalogs={catalogs} folded={before.id !== null} />,
-    },
+    catalogPart(words, catalogs, true),
   ];
-  const relevant = parts.filter(({ key }) => before.id !== null || key === "cmdline" || key === "catalogs");
-  const equal = relevant.filter((part) => !part.differs).map((part) => part.title);
+}
+
+export function ComparisonView({ words, comparison }: { words: Words; comparison: Comparison }) {
+  const { t } = words;
+  const { before, after, files } = comparison;
+  const parts = partsOf(words, comparison);
+  const differing = parts.filter((part) => part.differs);
+  const equal = parts.filter((part) => !part.differs).map((part) => part.title);
+  const nothing = differing.length === 0 && before.id === after.id && before.version === after.version;
   return (
     <div className="space-y-8">
-      {relevant
-        .filter((part) => part.differs)
-        .map(({ key, title, note, view }) => (
-          <Part key={key} id={key} title={title} {...(note ? { note } : {})}>
-            {view}
-          </Part>
-        ))}
+      {differing.map(({ key, title, note, view }) => (
+        <NotedPart key={key} id={key} title={title} {...(note ? { note } : {})}>
+          {view}
+        </NotedPart>
+      ))}
       {files.length > 0 && (
-        <Part id="sizes" title={t("compare.sizes")}>
+        <NotedPart id="sizes" title={t("compare.sizes")}>
           <SizeTable words={words} files={files} />
-        </Part>
+        </NotedPart>
       )}
       {equal.length > 0 && (
         <p className="border-t border-line pt-6 text-soft">
-          {equal.length === relevant.length && before.id === after.id && before.version === after.version
-            ? t("compare.nothing")
-            : t("compare.equal", { parts: equal.join(", ") })}
+          {nothing ? t("compare.nothing") : t("compare.equal", { parts: equal.join(", ") })}
         </p>
       )}
     </div>

@@ -15,8 +15,8 @@ export function FileLinks({ words, file, qr = true, ...place }: Props) {
   const links: [label: string, href: string][] = [
     ["SHA-256", `${url}.sha256`],
     [t("file.signature"), `${url}.sigstore.json`],
-    ...(qr ? [[t("file.qr"), qrAddress(place, file.path)] as [string, string]] : []),
   ];
+  if (qr) links.push([t("file.qr"), qrAddress(place, file.path)]);
   return (
     <p className="no-print flex flex-wrap gap-x-4 gap-y-1 text-xs">
       {links.map(([label, href]) => (

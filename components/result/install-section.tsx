@@ -3,6 +3,7 @@ import { installerReference, registryHost, upgradeCommand } from "../../lib/doma
 import type { SnippetContext } from "../../lib/domain/snippets/types.ts";
 import { CodeLine } from "../ui/code-line.tsx";
 import type { Words } from "../words/translator.ts";
+import { ResultPart } from "./result-part.tsx";
 
 interface Props {
   words: Words;
@@ -13,13 +14,7 @@ export function InstallSection({ words, context }: Props) {
   const { t } = words;
   const reference = installerReference(context);
   return (
-    <section
-      aria-labelledby="install"
-      className="space-y-3 border-t border-line pt-6 print:space-y-1.5 print:pt-2"
-    >
-      <h2 id="install" className="text-lg font-semibold">
-        {t("result.install")}
-      </h2>
+    <ResultPart id="install" title={t("result.install")}>
       <p className="max-w-prose text-sm text-soft">{t("result.installer.hint")}</p>
       <CodeLine caption={t("result.installer")} text={reference} />
       <CodeLine
@@ -32,6 +27,6 @@ export function InstallSection({ words, context }: Props) {
           {t("result.installer.http", { host: registryHost(context.publicUrl) })}
         </p>
       )}
-    </section>
+    </ResultPart>
   );
 }

@@ -4,6 +4,7 @@ import type { OwnPinView } from "../../lib/services/own-contracts.ts";
 import { OwnBadge } from "../own/own-badge.tsx";
 import { ServiceHelp } from "../own/service-help.tsx";
 import type { Words } from "../words/translator.ts";
+import { ResultPart } from "./result-part.tsx";
 
 export interface UsedOwn {
   pin: OwnPinView;
@@ -14,13 +15,7 @@ export function OwnSection({ words, used }: { words: Words; used: UsedOwn[] }) {
   const { t } = words;
   if (used.length === 0) return null;
   return (
-    <section
-      aria-labelledby="own"
-      className="no-print space-y-4 border-t border-line pt-6 print:space-y-1.5 print:pt-2"
-    >
-      <h2 id="own" className="text-lg font-semibold">
-        {t("nav.own")}
-      </h2>
+    <ResultPart id="own" title={t("nav.own")} className="no-print space-y-4">
       {used.map(({ pin, mark }) => (
         <div key={pin.id} className="space-y-3">
           <p className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
@@ -36,6 +31,6 @@ export function OwnSection({ words, used }: { words: Words; used: UsedOwn[] }) {
           <ServiceHelp words={words} services={pin.reports[0]?.services ?? []} />
         </div>
       ))}
-    </section>
+    </ResultPart>
   );
 }

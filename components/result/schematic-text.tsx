@@ -4,7 +4,7 @@ import type { Schematic } from "../../lib/domain/schematic-types.ts";
 import { CodeLine } from "../ui/code-line.tsx";
 import type { Words } from "../words/translator.ts";
 
-interface Props {
+export interface SchematicTextProps {
   words: Words;
   /** Canonical YAML. */
   canonical: string;
@@ -26,7 +26,7 @@ function foldedText({ customization, ...rest }: Schematic, lines: string): strin
   });
 }
 
-export function SchematicText({ words, canonical, schematic, reveal, revealHref }: Props) {
+export function SchematicText({ words, canonical, schematic, reveal, revealHref }: SchematicTextProps) {
   const configuration = schematic.customization.embeddedMachineConfiguration;
   if (configuration === undefined || reveal)
     return <CodeLine caption="YAML" text={canonical.trimEnd()} block />;

@@ -10,6 +10,7 @@ import {
 import { writeSnippet } from "../../lib/domain/snippets/write-snippet.ts";
 import { CodeLine } from "../ui/code-line.tsx";
 import type { MessageKey, Words } from "../words/translator.ts";
+import { ResultPart } from "./result-part.tsx";
 
 const LANGUAGES: Record<SnippetLanguage, string> = {
   sh: "Shell",
@@ -88,13 +89,7 @@ export function SnippetSection({ words, context, wanted, hrefOf }: Props) {
   if (shown === null) return null;
   const text = shown.write(context);
   return (
-    <section
-      aria-labelledby="use"
-      className="space-y-3 border-t border-line pt-6 print:space-y-1.5 print:pt-2"
-    >
-      <h2 id="use" className="text-lg font-semibold">
-        {t("result.use")}
-      </h2>
+    <ResultPart id="use" title={t("result.use")}>
       <h3 className="font-semibold">{nameOf(shown, words)}</h3>
       <p className="max-w-prose text-sm text-soft">{t(`snippet.where.${shown.id}`)}</p>
       <CodeLine
@@ -103,6 +98,6 @@ export function SnippetSection({ words, context, wanted, hrefOf }: Props) {
         block
       />
       <Others words={words} all={all} shown={shown} hrefOf={hrefOf} />
-    </section>
+    </ResultPart>
   );
 }

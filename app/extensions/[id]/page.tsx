@@ -7,6 +7,8 @@ import { ProblemNotice } from "../../../components/own/problem-notice.tsx";
 import { sourceTitle } from "../../../components/own/source-list.tsx";
 import { UsageNotice } from "../../../components/own/usage-notice.tsx";
 import { Badge } from "../../../components/ui/badge.tsx";
+import { Part } from "../../../components/ui/part.tsx";
+import type { Words } from "../../../components/words/translator.ts";
 import { isAppError } from "../../../lib/errors/is-app-error.ts";
 import { pageContext } from "../../../lib/services/current.ts";
 import type { OwnSourceView } from "../../../lib/services/own-contracts.ts";
@@ -35,6 +37,40 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
 const RELOAD_SECONDS = 5;
 const ORDER = ["offered", "adopted", "retired"];
 
+/** What the source is called and where it is, with what should be known of it. */
+function Head({ words, source }: { words: Words; source: OwnSourceView }) {
+  const { t } = words;
+  return (
+    <header className="space-y-2">
+      <h1 className="break-all font-mono text-xl font-semibold tracking-tight">{sourceTitle(source)}</h1>
+      <p className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
+        <Badge>{t(`own.kind.${source.kind}`)}</Badge>
+        {source.kind !== "upload" && (
+          <Badge tone={source.trust.rule === "off" ? "warn" : "good"}>
+            {t(`own.trusts.${source.trust.rule}`)}
+          </Badge>
+        )}
+        {source.override && <Badge tone="warn">{t("own.overrides")}</Badge>}
+        {source.declared && <Badge>{t("own.declared")}</Badge>}
+      </p>
+      {source.reference !== null && (
+        <p className="break-all font-mono text-sm text-soft">{source.reference}</p>
+      )}
+    </header>
+  );
+}
+
+function DeleteForm({ words, action }: { words: Words; action: string }) {
+  return (
+    <form method="post" action={action}>
+      <p className="mb-3 text-sm text-soft">{words.t("own.delete.hint")}</p>
+      <button type="submit" className="button">
+        {words.t("own.delete")}
+      </button>
+    </form>
+  );
+}
+
 export default async function OwnSourcePage({ params, searchParams }: Props) {
   const source = await findSource((await params).id);
   const query = toQuery(await searchParams);
@@ -54,22 +90,7 @@ export default async function OwnSourcePage({ params, searchParams }: Props) {
           <meta httpEquiv="refresh" content={String(RELOAD_SECONDS)} />
         </noscript>
       )}
-      <header className="space-y-2">
-        <h1 className="break-all font-mono text-xl font-semibold tracking-tight">{sourceTitle(source)}</h1>
-        <p className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
-          <Badge>{t(`own.kind.${source.kind}`)}</Badge>
-          {source.kind !== "upload" && (
-            <Badge tone={source.trust.rule === "off" ? "warn" : "good"}>
-              {t(`own.trusts.${source.trust.rule}`)}
-            </Badge>
-          )}
-          {source.override && <Badge tone="warn">{t("own.overrides")}</Badge>}
-          {source.declared && <Badge>{t("own.declared")}</Badge>}
-        </p>
-        {source.reference !== null && (
-          <p className="break-all font-mono text-sm text-soft">{source.reference}</p>
-        )}
-      </header>
+      <Head words={words} source={source} />
       <ProblemNotice words={words} query={query} refusal={await lastRefusal()} expired={await hasExpired()} />
       {changeable && source.kind !== "upload" && (
         <form method="post" action={`${path}/look`}>
@@ -88,20 +109,10 @@ export default async function OwnSourcePage({ params, searchParams }: Props) {
           />
         ))}
       </section>
-      <section aria-labelledby="usage" className="space-y-4 border-t border-line pt-6">
-        <h2 id="usage" className="text-lg font-semibold">
-          {t("own.usage")}
-        </h2>
+      <Part id="usage" title={t("own.usage")} className="space-y-4">
         <UsageNotice words={words} usage={usage} />
-        {changeable && !source.declared && (
-          <form method="post" action={`${path}/delete`}>
-            <p className="mb-3 text-sm text-soft">{t("own.delete.hint")}</p>
-            <button type="submit" className="button">
-              {t("own.delete")}
-            </button>
-          </form>
-        )}
-      </section>
+        {changeable && !source.declared && <DeleteForm words={words} action={`${path}/delete`} />}
+      </Part>
     </div>
   );
 }

@@ -5,23 +5,24 @@ import { InstallSection } from "../../../components/result/install-section.tsx";
 import { MainFile } from "../../../components/result/main-file.tsx";
 import { OtherFiles } from "../../../components/result/other-files.tsx";
 import { OwnSection } from "../../../components/result/own-section.tsx";
+import { PxeSection } from "../../../components/result/pxe-section.tsx";
 import { ResultHead } from "../../../components/result/result-head.tsx";
-import { SchematicText } from "../../../components/result/schematic-text.tsx";
+import { ResultPart } from "../../../components/result/result-part.tsx";
+import { SchematicSection } from "../../../components/result/schematic-section.tsx";
 import { SnippetSection } from "../../../components/result/snippet-section.tsx";
-import { CodeLine } from "../../../components/ui/code-line.tsx";
 import { Notice } from "../../../components/ui/notice.tsx";
+import type { Words } from "../../../components/words/translator.ts";
 import { writeSide } from "../../../lib/domain/compare-side.ts";
 import { downloadsFor } from "../../../lib/domain/form/downloads.ts";
 import { openPath } from "../../../lib/domain/form/form-of-schematic.ts";
 import { writeMachineTarget } from "../../../lib/domain/machine-target.ts";
 import { mayBecomePreset } from "../../../lib/domain/preset.ts";
 import type { Schematic } from "../../../lib/domain/schematic-types.ts";
-import { chainLine } from "../../../lib/domain/snippets/addresses.ts";
 import { pageContext } from "../../../lib/services/current.ts";
 import { type PageQuery, toQuery } from "../../page-query.ts";
 import { requestWords } from "../../request-words.ts";
 import { findFileStates } from "./file-states.ts";
-import { findResult } from "./result-target.ts";
+import { findResult, type Result } from "./result-target.ts";
 import { snippetContext } from "./snippet-context.ts";
 import { findUsedOwn } from "./used-own.ts";
 
@@ -46,102 +47,77 @@ const insideOf = ({ customization }: Schematic): string[] => [
   ...(customization.extraKernelArgs ?? []),
 ];
 
+/** What the page says of a found choice, with the address that leads back to it. */
+function Head({ words, result, publicUrl }: { words: Words; result: Result; publicUrl: string }) {
+  const { t } = words;
+  const { stored, release, target, machine } = result;
+  const { id, schematic } = stored;
+  const { version } = release;
+  const query = new URLSearchParams(writeMachineTarget(target));
+  const links = [
+    { href: openPath(stored, target), label: t("result.change") },
+    { href: `/compare?a=${writeSide({ id, version })}`, label: t("result.compare") },
+    { href: `/upgrade?id=${id}&from=${version}&${query}`, label: t("result.upgrade-check") },
+    ...(mayBecomePreset(schematic)
+      ? [{ href: `/presets/new?schematic=${id}&version=${version}&${query}`, label: t("preset.new") }]
+      : []),
+  ];
+  return (
+    <ResultHead
+      {...{ words, id, version, links }}
+      machine={machine ?? t("target.metal.in")}
+      arch={target.arch}
+      secureboot={target.secureboot}
+      sample={release.sample}
+      inside={insideOf(schematic)}
+      address={`${publicUrl}/schematics/${id}?version=${version}&${query}`}
+    />
+  );
+}
+
 export default async function ResultPage({ params, searchParams }: Props) {
   const { id } = await params;
   const query = toQuery(await searchParams);
   const words = await requestWords();
   const context = pageContext();
-  const result = await findResult(context.services, id, query);
+  const { services, publicUrl } = context;
+  const result = await findResult(services, id, query);
   if (result === null) notFound();
-  const { stored, release, target, machine } = result;
-  const { version } = release;
-  const { t } = words;
-  const { first, others, pxe } = downloadsFor(target);
-  const files = await findFileStates(context.services, {
-    ...{ schematicId: id, version },
-    files: [...first, ...others],
-  });
+  const { version } = result.release;
+  const { first, others, pxe } = downloadsFor(result.target);
+  const files = await findFileStates(services, { schematicId: id, version, files: [...first, ...others] });
   const main = first.length > 0 ? files[0] : undefined;
-  const place = { base: `${context.publicUrl}/image/${id}/${version}`, schematic: id, version };
+  const place = { base: `${publicUrl}/image/${id}/${version}`, schematic: id, version };
   const snippets = await snippetContext(context, result);
-  const machineQuery = new URLSearchParams(writeMachineTarget(target));
-  const links = [
-    { href: openPath(stored, target), label: t("result.change") },
-    { href: `/compare?a=${writeSide({ id, version })}`, label: t("result.compare") },
-    { href: `/upgrade?id=${id}&from=${version}&${machineQuery}`, label: t("result.upgrade-check") },
-    ...(mayBecomePreset(stored.schematic)
-      ? [{ href: `/presets/new?schematic=${id}&version=${version}&${machineQuery}`, label: t("preset.new") }]
-      : []),
-  ];
   return (
     <div className="space-y-8 print:space-y-3">
-      <ResultHead
-        words={words}
-        id={id}
-        version={version}
-        machine={machine ?? t("target.metal.in")}
-        arch={target.arch}
-        secureboot={target.secureboot}
-        sample={release.sample}
-        inside={insideOf(stored.schematic)}
-        links={links}
-        address={`${context.publicUrl}/schematics/${id}?version=${version}&${machineQuery}`}
-      />
-      {query.get("differs") === "true" && <Notice tone="bad">{t("result.differs")}</Notice>}
-      <section
-        aria-labelledby="files"
-        className="space-y-3 border-t border-line pt-6 print:space-y-1.5 print:pt-2"
-      >
-        <h2 id="files" className="text-lg font-semibold">
-          {t("result.files")}
-        </h2>
+      <Head words={words} result={result} publicUrl={publicUrl} />
+      {query.get("differs") === "true" && <Notice tone="bad">{words.t("result.differs")}</Notice>}
+      <ResultPart id="files" title={words.t("result.files")}>
         {main ? (
           <MainFile words={words} file={main} {...place} />
         ) : (
-          <p className="text-sm text-soft">{t("result.none")}</p>
+          <p className="text-sm text-soft">{words.t("result.none")}</p>
         )}
-      </section>
+      </ResultPart>
       <SnippetSection
         words={words}
         context={snippets}
         wanted={query.get("snippet")}
         hrefOf={(snippet) => `${pagePath(id, query, "snippet", snippet)}#use`}
       />
-      {pxe !== null && (
-        <section
-          aria-labelledby="pxe"
-          className="space-y-3 border-t border-line pt-6 print:space-y-1.5 print:pt-2"
-        >
-          <h2 id="pxe" className="text-lg font-semibold">
-            {t("result.pxe")}
-          </h2>
-          <p className="text-sm text-soft">{t("result.pxe.hint")}</p>
-          <CodeLine caption="iPXE" text={chainLine(snippets, pxe)} />
-        </section>
-      )}
+      <PxeSection words={words} context={snippets} pxe={pxe} />
       <InstallSection words={words} context={snippets} />
-      <OwnSection words={words} used={await findUsedOwn(context.services, result)} />
+      <OwnSection words={words} used={await findUsedOwn(services, result)} />
       <OtherFiles words={words} files={main ? files.slice(1) : files} {...place} />
-      <section
-        aria-labelledby="schematic"
-        className="no-print space-y-3 border-t border-line pt-6 print:space-y-1.5 print:pt-2"
-      >
-        <h2 id="schematic" className="text-lg font-semibold">
-          {t("schematic")}
-        </h2>
-        <p className="max-w-prose text-sm text-soft">{t("result.schematic.hint")}</p>
-        <SchematicText
-          words={words}
-          canonical={stored.canonical}
-          schematic={stored.schematic}
-          reveal={query.get("reveal") === "configuration"}
-          revealHref={`${pagePath(id, query, "reveal", "configuration")}#schematic`}
-        />
-        <CodeLine
-          caption={t("result.store")}
-          text={`curl -X POST --data-binary @schematic.yaml ${context.publicUrl}/schematics`}
-        />
-      </section>
+      <SchematicSection
+        words={words}
+        canonical={result.stored.canonical}
+        schematic={result.stored.schematic}
+        publicUrl={publicUrl}
+        reveal={query.get("reveal") === "configuration"}
+        revealHref={`${pagePath(id, query, "reveal", "configuration")}#schematic`}
+      />
     </div>
   );
 }
