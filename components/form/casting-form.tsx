@@ -6,7 +6,7 @@ import type { Opened } from "../../lib/domain/form/form-address.ts";
 import { type FormField, type FormProblem, formProblems } from "../../lib/domain/form/form-problems.ts";
 import type { FormState } from "../../lib/domain/form/form-state.ts";
 import { formWarnings } from "../../lib/domain/form/form-warnings.ts";
-import { previewForm } from "../../lib/domain/form/preview.ts";
+import { type Preview, previewForm } from "../../lib/domain/form/preview.ts";
 import type { StaticIp } from "../../lib/domain/form/static-ip.ts";
 import type { CatalogExtension } from "../../lib/domain/release.ts";
 import { shortId } from "../ui/id-mark.tsx";
@@ -51,9 +51,8 @@ function showProblem({ field }: FormProblem): void {
   place?.focus({ preventScroll: true });
 }
 
-export function CastingForm(props: Props) {
-  const { initial, opened, versions, extensions, histories, search, usualSizes, ip } = props;
-  const { t } = useWords();
+/** The choice and what it gives; each part is computed anew when what it rests on has changed. */
+function useChoice({ initial, opened, versions, extensions, histories }: Props) {
   const [form, setForm] = useState(initial);
   const start = useRef({ version: initial.version, extensions }).current;
   const offered = versions.find((item) => item.version === form.version);
@@ -69,20 +68,55 @@ export function CastingForm(props: Props) {
   );
   const problems = useMemo(() => formProblems(form, { ...offer, extensions: ready }), [form, offer, ready]);
   const warnings = useMemo(() => formWarnings(form, ready), [form, ready]);
-  useAddress(form, opened);
-  // Without scripts nothing keeps an ID in step with the fields, so none travels along.
-  const [inStep, setInStep] = useState(false);
-  useEffect(() => setInStep(true), []);
+  const change = (part: Partial<FormState>) => setForm((before) => ({ ...before, ...part }));
+  return { form, change, catalog, preview, problems, warnings, sample: offered?.sample ?? false };
+}
+
+type Choice = ReturnType<typeof useChoice>;
+
+/** The decisions, one below the other. */
+function Steps({ choice, versions, histories, search, ip }: { choice: Choice } & Props) {
+  const { form, change, problems, catalog, preview } = choice;
+  const of = (field: FormField) => problems.filter((problem) => problem.field === field);
+  const step = { form, change, problems: of };
+  return (
+    <div className="min-w-0">
+      <MachineStep {...step} />
+      <VersionStep {...step} versions={versions} />
+      <ArchStep {...step} />
+      <ExtensionStep {...step} catalog={catalog} histories={histories} initialSearch={search} />
+      <ArgumentStep {...step} plainCmdline={preview.plainCmdline} ip={ip} />
+      {form.target === "sbc" && <BoardOptionStep {...step} />}
+      <BootStep {...step} />
+      <MetaStep {...step} />
+      <ConfigStep {...step} />
+    </div>
+  );
+}
+
+/** Tells those who listen what the choice gives. */
+function Said({ preview }: { preview: Preview }) {
+  const { t } = useWords();
   const said = useAnnouncement(
     preview.id === null
       ? t("casting.said.none")
       : t("casting.said", { file: preview.file, id: shortId(preview.id) }),
   );
-  const step = {
-    form,
-    change: (part: Partial<FormState>) => setForm((before) => ({ ...before, ...part })),
-    problems: (field: FormField) => problems.filter((problem) => problem.field === field),
-  };
+  return (
+    <p className="sr-only" aria-live="polite">
+      {said}
+    </p>
+  );
+}
+
+export function CastingForm(props: Props) {
+  const { opened, usualSizes } = props;
+  const choice = useChoice(props);
+  const { form, preview, problems, warnings, sample } = choice;
+  useAddress(form, opened);
+  // Without scripts nothing keeps an ID in step with the fields, so none travels along.
+  const [inStep, setInStep] = useState(false);
+  useEffect(() => setInStep(true), []);
   /** What exists already may be opened for any version, whatever that version lacks. */
   const unchanged = opened !== null && preview.id === opened.id;
   const submit = (event: FormEvent) => {
@@ -101,31 +135,15 @@ export function CastingForm(props: Props) {
     >
       <input type="hidden" name="expected" value={(inStep && preview.id) || ""} />
       {opened !== null && <input type="hidden" name="from" value={opened.id} />}
-      <div className="min-w-0">
-        <MachineStep {...step} />
-        <VersionStep {...step} versions={versions} />
-        <ArchStep {...step} />
-        <ExtensionStep {...step} catalog={catalog} histories={histories} initialSearch={search} />
-        <ArgumentStep {...step} plainCmdline={preview.plainCmdline} ip={ip} />
-        {form.target === "sbc" && <BoardOptionStep {...step} />}
-        <BootStep {...step} />
-        <MetaStep {...step} />
-        <ConfigStep {...step} />
-      </div>
+      <Steps choice={choice} {...props} />
       <CastingBar summary={preview.file} problemCount={problems.length}>
         <Casting
-          form={form}
-          preview={preview}
-          opened={opened}
-          warnings={warnings}
-          sample={offered?.sample ?? false}
+          {...{ form, preview, opened, warnings, sample }}
           problemCount={unchanged ? 0 : problems.length}
           usualBytes={usualSizes[`v${form.version}/${preview.file}`] ?? null}
         />
       </CastingBar>
-      <p className="sr-only" aria-live="polite">
-        {said}
-      </p>
+      <Said preview={preview} />
     </form>
   );
 }

@@ -13,7 +13,8 @@ import { useWords } from "../words/words-provider.tsx";
 import { ApplyButton, FoldedSection, Problems } from "./section.tsx";
 import type { StepProps } from "./step-props.ts";
 
-const NAMES = Object.keys(META_NAMES) as MetaName[];
+/** In the order of their buttons. */
+const NAMES: readonly MetaName[] = ["network", "code", "own1", "own2", "own3", "uuid", "token", "encryption"];
 
 const EXAMPLES: Partial<Record<MetaName, string>> = {
   network: "addresses:\n  - address: 192.168.1.10/24\n    linkName: eth0",
@@ -37,7 +38,6 @@ export function MetaStep({ form, change, problems }: StepProps) {
   };
   const edit = (at: number, part: Partial<MetaField>) =>
     change({ meta: meta.map((field, index) => (index === at ? { ...field, ...part } : field)) });
-  const used = new Set(meta.map(({ key }) => metaName(key)));
   const state = meta.length === 0 ? t("meta.none") : plural("meta.count", meta.length);
   return (
     <FoldedSection id="meta" title={t("meta.title")} state={state} open={meta.length > 0}>
@@ -58,25 +58,34 @@ export function MetaStep({ form, change, problems }: StepProps) {
         <ApplyButton />
       </div>
       <Problems id="meta-problem" problems={wrong} version={form.version} />
-      <fieldset className="needs-script">
-        <legend className="eyebrow mb-1.5">{t("meta.add")}</legend>
-        <div className="flex flex-wrap gap-2">
-          {NAMES.filter((name) => !used.has(name)).map((name) => (
-            <button
-              key={name}
-              type="button"
-              className="button button-small"
-              onClick={() => add(keyText(META_NAMES[name]))}
-            >
-              {t(`meta.${name}`)} <span className="font-mono text-soft">{keyText(META_NAMES[name])}</span>
-            </button>
-          ))}
-          <button type="button" className="button button-small" onClick={() => add("")}>
-            {t("meta.other")}
-          </button>
-        </div>
-      </fieldset>
+      <AddButtons meta={meta} onAdd={add} />
     </FoldedSection>
+  );
+}
+
+/** One button for each key with a meaning that is not used yet, and one for any other. */
+function AddButtons({ meta, onAdd }: { meta: MetaField[]; onAdd: (key: string) => void }) {
+  const { t } = useWords();
+  const used = new Set(meta.map(({ key }) => metaName(key)));
+  return (
+    <fieldset className="needs-script">
+      <legend className="eyebrow mb-1.5">{t("meta.add")}</legend>
+      <div className="flex flex-wrap gap-2">
+        {NAMES.filter((name) => !used.has(name)).map((name) => (
+          <button
+            key={name}
+            type="button"
+            className="button button-small"
+            onClick={() => onAdd(keyText(META_NAMES[name]))}
+          >
+            {t(`meta.${name}`)} <span className="font-mono text-soft">{keyText(META_NAMES[name])}</span>
+          </button>
+        ))}
+        <button type="button" className="button button-small" onClick={() => onAdd("")}>
+          {t("meta.other")}
+        </button>
+      </div>
+    </fieldset>
   );
 }
 
@@ -88,39 +97,49 @@ interface RowProps {
   onRemove?: () => void;
 }
 
-function MetaRow({ field, invalid, onEdit, onRemove }: RowProps) {
+/** The key, what it means, and the way to take it out. */
+function KeyLine({ field, invalid, onEdit, onRemove }: RowProps) {
+  const { t } = useWords();
+  const name = metaName(field.key);
+  const key = onEdit ? { value: field.key } : { defaultValue: field.key };
+  return (
+    <div className="flex flex-wrap items-end gap-3">
+      <label className="text-sm">
+        <span className="mb-1 block font-medium">{t("meta.key")}</span>
+        <input
+          name="meta-key"
+          className="input w-24 font-mono text-sm"
+          {...key}
+          placeholder="0xc"
+          aria-invalid={invalid}
+          aria-describedby="meta-problem"
+          autoComplete="off"
+          onChange={(event) => onEdit?.({ key: event.target.value })}
+        />
+      </label>
+      <p className="min-w-0 flex-1 pb-2 text-sm">
+        {name && <span className="font-medium">{t(`meta.${name}`)}. </span>}
+        {name && <span className="text-soft">{t(`meta.${name}.hint`)}</span>}
+      </p>
+      {onRemove && (
+        <button type="button" className="button button-small needs-script mb-1.5" onClick={onRemove}>
+          {t("meta.remove")}
+          <span className="sr-only"> {field.key}</span>
+        </button>
+      )}
+    </div>
+  );
+}
+
+function MetaRow(props: RowProps) {
+  const { field, invalid, onEdit } = props;
   const { t } = useWords();
   const id = useId();
   const name = metaName(field.key);
   const value = onEdit ? { value: field.value } : { defaultValue: field.value };
-  const key = onEdit ? { value: field.key } : { defaultValue: field.key };
   return (
     <div className="space-y-2 border-l-2 border-line pl-4">
-      <div className="flex flex-wrap items-end gap-3">
-        <label className="text-sm">
-          <span className="mb-1 block font-medium">{t("meta.key")}</span>
-          <input
-            name="meta-key"
-            className="input w-24 font-mono text-sm"
-            {...key}
-            placeholder="0xc"
-            aria-invalid={invalid}
-            aria-describedby="meta-problem"
-            autoComplete="off"
-            onChange={(event) => onEdit?.({ key: event.target.value })}
-          />
-        </label>
-        <p className="min-w-0 flex-1 pb-2 text-sm">
-          {name && <span className="font-medium">{t(`meta.${name}`)}. </span>}
-          {name && <span className="text-soft">{t(`meta.${name}.hint`)}</span>}
-        </p>
-        {onRemove && (
-          <button type="button" className="button button-small needs-script mb-1.5" onClick={onRemove}>
-            {t("meta.remove")}
-            <span className="sr-only"> {field.key}</span>
-          </button>
-        )}
-      </div>
+      <KeyLine {...props} />
       <label htmlFor={id} className="sr-only">
         {t("meta.value", { key: field.key })}
       </label>
