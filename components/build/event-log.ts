@@ -1,12 +1,9 @@
 /** The log of a build, written from its events. Pure. */
-import type { BuildError } from "../../lib/services/contracts.ts";
+import { buildError, number, text } from "./event-data.ts";
 import type { BuildProgress, StepProgress, StreamEvent } from "./progress-types.ts";
 
 /** Lines kept; older ones are dropped. */
 const LOG_LINES = 5_000;
-
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
-const number = (value: unknown): number | null => (typeof value === "number" ? value : null);
 
 /** The time of day in UTC, as log lines begin. */
 const clock = (at: number): string => (Number.isFinite(at) ? new Date(at).toISOString().slice(11, 23) : "");
@@ -21,7 +18,7 @@ function logLine({ type, data }: StreamEvent, steps: readonly StepProgress[]): s
   if (type === "progress" && ms !== null && step && !step.cached)
     return `${step.phase}: ${step.title}, done in ${ms} ms`;
   if (type !== "done") return null;
-  const message = (data.error as BuildError | null | undefined)?.message;
+  const message = buildError(data.error)?.message;
   return message ? `${text(data.state)}: ${message}` : text(data.state);
 }
 

@@ -1,5 +1,6 @@
 /** The picture a page has of a running build, and the events that change it. */
 import type { BuildError, BuildState } from "../../lib/services/contracts.ts";
+import type { EventData } from "./event-data.ts";
 
 export type StepState = "waiting" | "running" | "done" | "failed";
 
@@ -36,7 +37,7 @@ export interface PlannedStep {
 
 export interface StreamEvent {
   type: string;
-  data: Record<string, unknown>;
+  data: EventData;
   /** When it was written, in milliseconds since 1970. */
   at: number;
 }

@@ -1,5 +1,6 @@
 /** What a build page knows about a running build, and how each event changes it. Pure. */
 import type { BuildError, BuildState } from "../../lib/services/contracts.ts";
+import { buildError, buildState, type EventData, number, text } from "./event-data.ts";
 import { withLog } from "./event-log.ts";
 import type { BuildProgress, PlannedStep, StepProgress, StepState, StreamEvent } from "./progress-types.ts";
 import type { BuildSnapshot } from "./snapshot.ts";
@@ -30,10 +31,6 @@ export function initialProgress(build: BuildSnapshot, planned: readonly PlannedS
   return { state, percent, attempt: attempts, error, steps: needed(steps, state), log: [] };
 }
 
-type Data = Record<string, unknown>;
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
-const number = (value: unknown): number | null => (typeof value === "number" ? value : null);
-
 const LARGEST_NUMBER = 500;
 
 function withStep(
@@ -47,7 +44,7 @@ function withStep(
 }
 
 /** A step begins: the planned one gets its number, an unplanned one its place among the numbers. */
-function onPhase(progress: BuildProgress, data: Data, at: number): BuildProgress {
+function onPhase(progress: BuildProgress, data: EventData, at: number): BuildProgress {
   const wanted = number(data.step);
   if (wanted === null || wanted < 1 || wanted > LARGEST_NUMBER) return progress;
   const named = { title: text(data.title), phase: text(data.phase) };
@@ -62,8 +59,8 @@ function onPhase(progress: BuildProgress, data: Data, at: number): BuildProgress
   return { ...progress, steps };
 }
 
-function onState(progress: BuildProgress, data: Data): BuildProgress {
-  const state = text(data.state) as BuildState;
+function onState(progress: BuildProgress, data: EventData): BuildProgress {
+  const state = buildState(data.state) ?? progress.state;
   const attempt = number(data.attempt) ?? progress.attempt;
   const again = attempt > progress.attempt && progress.attempt > 0;
   return {
@@ -74,7 +71,7 @@ function onState(progress: BuildProgress, data: Data): BuildProgress {
   };
 }
 
-function onProgress(progress: BuildProgress, data: Data, at: number): BuildProgress {
+function onProgress(progress: BuildProgress, data: EventData, at: number): BuildProgress {
   const ms = number(data.ms);
   const change = ({ span }: StepProgress): Partial<StepProgress> =>
     ms === null
@@ -95,9 +92,9 @@ function ended(step: StepProgress, error: BuildError | null): StepState {
   return typeof place !== "string" || place === step.title ? "failed" : "waiting";
 }
 
-function onDone(progress: BuildProgress, data: Data): BuildProgress {
-  const state = text(data.state) as BuildState;
-  const error = (data.error ?? null) as BuildError | null;
+function onDone(progress: BuildProgress, data: EventData): BuildProgress {
+  const state = buildState(data.state) ?? progress.state;
+  const error = buildError(data.error);
   const failure = state === "failed" ? error : null;
   const steps = progress.steps.map((step) => ({ ...step, state: ended(step, failure) }));
   const percent = state === "ready" ? 100 : progress.percent;
