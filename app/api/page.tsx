@@ -1,12 +1,38 @@
 /** What machines can ask this server, written for people. */
 import type { Metadata } from "next";
 import { OperationEntry } from "../../components/page/operation-entry.tsx";
+import type { Words } from "../../components/words/translator.ts";
 import { pageContext } from "../../lib/services/current.ts";
 import { requestWords } from "../request-words.ts";
-import { curlOf, operationGroups } from "./operations.ts";
+import { curlOf, type OperationGroup, operationGroups } from "./operations.ts";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await requestWords()).t("nav.api") };
+}
+
+/** All operations by name; there is room for them on wide screens only. */
+function Contents({ words, groups }: { words: Words; groups: OperationGroup[] }) {
+  return (
+    <nav
+      aria-label={words.t("api.contents")}
+      className="max-lg:hidden lg:sticky lg:top-6 lg:max-h-[calc(100dvh-3rem)] lg:self-start lg:overflow-y-auto"
+    >
+      {groups.map(({ tag, operations }) => (
+        <div key={tag} className="mb-4">
+          <p className="eyebrow mb-1">{tag}</p>
+          <ul className="space-y-1 text-sm">
+            {operations.map(({ anchor, method, path }) => (
+              <li key={anchor}>
+                <a href={`#${anchor}`} className="break-all font-mono text-xs text-soft hover:text-ink">
+                  {method.toUpperCase()} {path}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  );
 }
 
 export default async function ApiPage() {
@@ -16,25 +42,7 @@ export default async function ApiPage() {
   const groups = operationGroups();
   return (
     <div className="gap-12 lg:grid lg:grid-cols-[16rem_minmax(0,1fr)]">
-      <nav
-        aria-label={t("api.contents")}
-        className="max-lg:hidden lg:sticky lg:top-6 lg:max-h-[calc(100dvh-3rem)] lg:self-start lg:overflow-y-auto"
-      >
-        {groups.map(({ tag, operations }) => (
-          <div key={tag} className="mb-4">
-            <p className="eyebrow mb-1">{tag}</p>
-            <ul className="space-y-1 text-sm">
-              {operations.map(({ anchor, method, path }) => (
-                <li key={anchor}>
-                  <a href={`#${anchor}`} className="break-all font-mono text-xs text-soft hover:text-ink">
-                    {method.toUpperCase()} {path}
-                  </a>
-                </li>
-              ))}
-            </ul>
-          </div>
-        ))}
-      </nav>
+      <Contents words={words} groups={groups} />
       <div className="min-w-0 max-w-4xl">
         <h1 className="text-xl font-semibold tracking-tight">{t("api.title")}</h1>
         <p className="mt-1 text-soft">

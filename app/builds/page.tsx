@@ -2,8 +2,9 @@
 import type { Metadata } from "next";
 import { BuildTable } from "../../components/build/build-table.tsx";
 import { Missing } from "../../components/page/missing.tsx";
+import type { Words } from "../../components/words/translator.ts";
 import { isBuildId } from "../../lib/domain/build-record.ts";
-import { BUILD_STATES } from "../../lib/services/contracts.ts";
+import { BUILD_STATES, type BuildState } from "../../lib/services/contracts.ts";
 import { pageContext } from "../../lib/services/current.ts";
 import { type PageQuery, toQuery } from "../page-query.ts";
 import { requestWords } from "../request-words.ts";
@@ -12,6 +13,24 @@ const PAGE_SIZE = 50;
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await requestWords()).t("nav.builds") };
+}
+
+/** Leads to the builds of one state, and to all. */
+function StateFilter({ words, state }: { words: Words; state: BuildState | undefined }) {
+  return (
+    <nav aria-label={words.t("builds.filter")} className="my-4 flex flex-wrap gap-2">
+      {[undefined, ...BUILD_STATES].map((one) => (
+        <a
+          key={one ?? "all"}
+          href={one ? `/builds?state=${one}` : "/builds"}
+          aria-current={one === state ? "page" : undefined}
+          className={`button button-small ${one === state ? "border-accent bg-accent-wash" : ""}`}
+        >
+          {one ? words.t(`state.${one}`) : words.t("builds.all")}
+        </a>
+      ))}
+    </nav>
+  );
 }
 
 export default async function BuildsPage({ searchParams }: { searchParams: Promise<PageQuery> }) {
@@ -39,18 +58,7 @@ export default async function BuildsPage({ searchParams }: { searchParams: Promi
   return (
     <>
       <h1 className="text-xl font-semibold tracking-tight">{t("nav.builds")}</h1>
-      <nav aria-label={t("builds.filter")} className="my-4 flex flex-wrap gap-2">
-        {[undefined, ...BUILD_STATES].map((one) => (
-          <a
-            key={one ?? "all"}
-            href={one ? `/builds?state=${one}` : "/builds"}
-            aria-current={one === state ? "page" : undefined}
-            className={`button button-small ${one === state ? "border-accent bg-accent-wash" : ""}`}
-          >
-            {one ? t(`state.${one}`) : t("builds.all")}
-          </a>
-        ))}
-      </nav>
+      <StateFilter words={words} state={state} />
       {builds.length === 0 ? (
         <p className="border-t border-line py-8 text-soft">{t("builds.none")}</p>
       ) : (

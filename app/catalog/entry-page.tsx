@@ -4,8 +4,9 @@ import { EntryHead } from "../../components/catalog/entry-head.tsx";
 import { ImageInside } from "../../components/catalog/image-inside.tsx";
 import { ImageTable } from "../../components/catalog/image-table.tsx";
 import { ReleaseGrid } from "../../components/catalog/release-grid.tsx";
+import type { Words } from "../../components/words/translator.ts";
 import { ARCHES, type Arch } from "../../lib/domain/asset.ts";
-import type { EntryKind } from "../../lib/domain/catalog/catalog-index.ts";
+import type { CatalogEntry, EntryKind } from "../../lib/domain/catalog/catalog-index.ts";
 import { entryPath } from "../../lib/domain/catalog/catalog-query.ts";
 import { imageSpans, minorGrid } from "../../lib/domain/catalog/version-spans.ts";
 import { pageContext } from "../../lib/services/current.ts";
@@ -21,16 +22,54 @@ export function decodedSegment(segment: string): string {
   }
 }
 
-/** Everything about an entry; the "not found" page when no known release has it. */
-export async function EntryPage({
-  kind,
-  name,
-  query,
-}: {
+interface OccurrencesProps {
+  words: Words;
+  entry: CatalogEntry;
+  /** All that were read. */
+  releases: string[];
+  /** The release whose image is shown below. */
+  current: string;
+  insideHref: (talos: string) => string;
+}
+
+/** Its images, and which releases have it. */
+function Occurrences({ words, entry, releases, current, insideHref }: OccurrencesProps) {
+  const { t } = words;
+  const rows = minorGrid(
+    releases,
+    entry.versions.map((version) => version.talos),
+  );
+  return (
+    <div className="grid gap-x-12 gap-y-10 lg:grid-cols-[minmax(0,1fr)_18rem]">
+      <section aria-labelledby="images" className="space-y-3">
+        <h2 id="images" className="text-lg font-semibold">
+          {t("entry.versions")}
+        </h2>
+        <ImageTable
+          words={words}
+          spans={imageSpans(entry.versions)}
+          insideHref={insideHref}
+          current={current}
+        />
+      </section>
+      <section aria-labelledby="grid" className="space-y-3">
+        <h2 id="grid" className="text-lg font-semibold">
+          {t("entry.where")}
+        </h2>
+        <ReleaseGrid words={words} rows={rows} />
+      </section>
+    </div>
+  );
+}
+
+interface Props {
   kind: EntryKind;
   name: string;
   query: URLSearchParams;
-}) {
+}
+
+/** Everything about an entry; the "not found" page when no known release has it. */
+export async function EntryPage({ kind, name, query }: Props) {
   const words = await requestWords();
   const { catalog, releases } = pageContext().services;
   const entry = await catalog.find(kind, name);
@@ -45,35 +84,16 @@ export async function EntryPage({
   const href = (talos: string, one: Arch) =>
     `${entryPath(entry)}?${new URLSearchParams({ talos, arch: one })}#inside`;
   const newestRelease = (await releases.summaries()).find((release) => release.version === newest?.talos);
-  const { t } = words;
   return (
     <div className="space-y-10">
       <EntryHead words={words} entry={entry} sample={newestRelease?.sample ?? false} />
-      <div className="grid gap-x-12 gap-y-10 lg:grid-cols-[minmax(0,1fr)_18rem]">
-        <section aria-labelledby="images" className="space-y-3">
-          <h2 id="images" className="text-lg font-semibold">
-            {t("entry.versions")}
-          </h2>
-          <ImageTable
-            words={words}
-            spans={imageSpans(entry.versions)}
-            insideHref={(talos) => href(talos, arch)}
-            current={image.talos}
-          />
-        </section>
-        <section aria-labelledby="grid" className="space-y-3">
-          <h2 id="grid" className="text-lg font-semibold">
-            {t("entry.where")}
-          </h2>
-          <ReleaseGrid
-            words={words}
-            rows={minorGrid(
-              index.releases,
-              entry.versions.map((version) => version.talos),
-            )}
-          />
-        </section>
-      </div>
+      <Occurrences
+        words={words}
+        entry={entry}
+        releases={index.releases}
+        current={image.talos}
+        insideHref={(talos) => href(talos, arch)}
+      />
       <ImageInside
         words={words}
         image={image}

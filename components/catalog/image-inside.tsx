@@ -22,6 +22,12 @@ interface Props {
   readHref: string;
 }
 
+interface ClosedProps {
+  words: Words;
+  transferBytes: number | null;
+  readHref: string;
+}
+
 const FIRST_FILES = 40;
 
 function Files({ words, contents }: { words: Words; contents: ImageContents }) {
@@ -91,6 +97,52 @@ function Facts({ words, contents }: { words: Words; contents: ImageContents }) {
   );
 }
 
+function ArchLinks({ words, arch, archHref }: Pick<Props, "words" | "arch" | "archHref">) {
+  return (
+    <nav aria-label={words.t("arch.title")} className="flex gap-2">
+      {ARCHES.map((one) => (
+        <a
+          key={one}
+          href={archHref(one)}
+          aria-current={one === arch ? "page" : undefined}
+          className={`button button-small ${one === arch ? "border-accent bg-accent-wash" : ""}`}
+        >
+          {one}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** Nothing was read yet: how to ask for it, and what that costs. */
+function Closed({ words, transferBytes, readHref }: ClosedProps) {
+  const { t } = words;
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+      <a href={readHref} className="button" rel="nofollow">
+        {t("entry.inside.read")}
+      </a>
+      {transferBytes !== null && (
+        <span className="text-sm text-soft">
+          {t("entry.inside.cost", { size: words.size(transferBytes) })}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** The page asks again by itself. */
+function Reading({ words }: { words: Words }) {
+  return (
+    <>
+      <meta httpEquiv="refresh" content="3" />
+      <Notice tone="plain">
+        <span role="status">{words.t("entry.inside.reading")}</span>
+      </Notice>
+    </>
+  );
+}
+
 export function ImageInside({ words, image, arch, inside, archHref, readHref }: Props) {
   const { t } = words;
   return (
@@ -99,39 +151,12 @@ export function ImageInside({ words, image, arch, inside, archHref, readHref }: 
         <h2 id="inside-title" className="text-lg font-semibold">
           {t("entry.inside.of", { version: image.version })}
         </h2>
-        <nav aria-label={t("arch.title")} className="flex gap-2">
-          {ARCHES.map((one) => (
-            <a
-              key={one}
-              href={archHref(one)}
-              aria-current={one === arch ? "page" : undefined}
-              className={`button button-small ${one === arch ? "border-accent bg-accent-wash" : ""}`}
-            >
-              {one}
-            </a>
-          ))}
-        </nav>
+        <ArchLinks words={words} arch={arch} archHref={archHref} />
       </div>
       {inside.state === "closed" && (
-        <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-          <a href={readHref} className="button" rel="nofollow">
-            {t("entry.inside.read")}
-          </a>
-          {inside.transferBytes !== null && (
-            <span className="text-sm text-soft">
-              {t("entry.inside.cost", { size: words.size(inside.transferBytes) })}
-            </span>
-          )}
-        </div>
+        <Closed words={words} transferBytes={inside.transferBytes} readHref={readHref} />
       )}
-      {inside.state === "reading" && (
-        <>
-          <meta httpEquiv="refresh" content="3" />
-          <Notice tone="plain">
-            <span role="status">{t("entry.inside.reading")}</span>
-          </Notice>
-        </>
-      )}
+      {inside.state === "reading" && <Reading words={words} />}
       {inside.state === "failed" && (
         <Notice tone="bad">{t("entry.inside.failed", { reason: inside.reason })}</Notice>
       )}

@@ -17,7 +17,8 @@ interface Answer {
 
 function parseAnswer(text: string): Answer {
   try {
-    return JSON.parse(text) as Answer;
+    const answer: Answer = JSON.parse(text);
+    return answer;
   } catch {
     return {};
   }
@@ -43,27 +44,19 @@ function send(url: string, file: File, tell: (sending: Sending) => void, failed:
   request.send(file);
 }
 
-export function UploadForm() {
+/** The address that takes the archive of a form's fields. */
+function uploadAddress(fields: FormData): string {
+  const text = (name: string) => encodeURIComponent(String(fields.get(name) ?? "").trim());
+  const query = `talos=${text("talos")}${fields.get("override") ? "&override=1" : ""}`;
+  return `/extensions/upload/${text("namespace")}/${text("name")}?${query}`;
+}
+
+/** The archive, what it is called, and what it is for. */
+function Fields() {
   const { t } = useWords();
-  const [sending, setSending] = useState<Sending>({ state: "idle" });
-  const busy = sending.state === "sending" || sending.state === "checking";
-  function onSubmit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    const file = fields.get("file");
-    if (!(file instanceof File)) return;
-    const text = (name: string) => encodeURIComponent(String(fields.get(name) ?? "").trim());
-    const query = `talos=${text("talos")}${fields.get("override") ? "&override=1" : ""}`;
-    send(
-      `/extensions/upload/${text("namespace")}/${text("name")}?${query}`,
-      file,
-      setSending,
-      t("own.upload.failed"),
-    );
-  }
   const field = "input font-mono text-sm";
   return (
-    <form onSubmit={onSubmit} className="needs-script max-w-2xl space-y-4">
+    <>
       <label className="block">
         <span className="mb-1 block font-medium">{t("own.file")}</span>
         <input type="file" name="file" required accept=".tar,.gz,.tgz,.zst" className="input py-1.5" />
@@ -87,6 +80,23 @@ export function UploadForm() {
         <input type="checkbox" name="override" value="1" className="mt-0.5" />
         <span>{t("own.override")}</span>
       </label>
+    </>
+  );
+}
+
+export function UploadForm() {
+  const { t } = useWords();
+  const [sending, setSending] = useState<Sending>({ state: "idle" });
+  const busy = sending.state === "sending" || sending.state === "checking";
+  function onSubmit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const file = fields.get("file");
+    if (file instanceof File) send(uploadAddress(fields), file, setSending, t("own.upload.failed"));
+  }
+  return (
+    <form onSubmit={onSubmit} className="needs-script max-w-2xl space-y-4">
+      <Fields />
       <div className="flex flex-wrap items-center gap-4">
         <button type="submit" className="button button-primary" disabled={busy}>
           {t("own.upload.do")}

@@ -16,7 +16,8 @@ interface Props {
   unverified: boolean;
 }
 
-export function Header({ words, path, theme, unverified }: Props) {
+/** Where one can go; the place where one is stands out. */
+function Places({ words, path }: Pick<Props, "words" | "path">) {
   const { t } = words;
   const place = path.split("?", 1)[0] ?? "/";
   const links = [
@@ -26,6 +27,27 @@ export function Header({ words, path, theme, unverified }: Props) {
     { href: "/presets", label: t("nav.presets"), here: place.startsWith("/presets") },
     { href: "/builds", label: t("nav.builds"), here: place.startsWith("/builds") },
   ];
+  return (
+    <nav
+      aria-label={t("nav.label")}
+      className="order-last flex w-full flex-wrap gap-x-3 text-xs sm:order-none sm:w-auto sm:gap-x-5 sm:text-sm"
+    >
+      {links.map(({ href, label, here }) => (
+        <a
+          key={href}
+          href={href}
+          aria-current={here ? "page" : undefined}
+          className={`py-1.5 sm:py-1 ${href === OWN ? "max-sm:hidden" : ""} ${here ? "font-semibold text-ink shadow-[inset_0_-2px] shadow-accent" : "text-soft hover:text-ink"}`}
+        >
+          {label}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+export function Header({ words, path, theme, unverified }: Props) {
+  const { t } = words;
   return (
     <header className="no-print border-b border-line">
       <a
@@ -39,21 +61,7 @@ export function Header({ words, path, theme, unverified }: Props) {
           <Logo className="size-6 text-accent" />
           Casthouse
         </a>
-        <nav
-          aria-label={t("nav.label")}
-          className="order-last flex w-full flex-wrap gap-x-3 text-xs sm:order-none sm:w-auto sm:gap-x-5 sm:text-sm"
-        >
-          {links.map(({ href, label, here }) => (
-            <a
-              key={href}
-              href={href}
-              aria-current={here ? "page" : undefined}
-              className={`py-1.5 sm:py-1 ${href === OWN ? "max-sm:hidden" : ""} ${here ? "font-semibold text-ink shadow-[inset_0_-2px] shadow-accent" : "text-soft hover:text-ink"}`}
-            >
-              {label}
-            </a>
-          ))}
-        </nav>
+        <Places words={words} path={path} />
         <div className="ml-auto flex items-center gap-2">
           <LanguageSwitch back={path} />
           <ThemeSwitch theme={theme} back={path} />
