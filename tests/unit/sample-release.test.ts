@@ -1,6 +1,6 @@
 /** The parts of the sample release that need no downloads: programs, archives, marker lines, overlay installers. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -18,7 +18,6 @@ const dir = mkdtempSync(join(tmpdir(), "casthouse-sample-test-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const BUSYBOX = "/bin/busybox";
-const onAmd64 = process.arch === "x64";
 
 function run(program: Buffer, args: string[], input = "") {
   const path = join(dir, "program");
@@ -28,24 +27,23 @@ function run(program: Buffer, args: string[], input = "") {
   return { status, stdout, stderr };
 }
 
-describe("carrier programs", () => {
-  it.runIf(onAmd64)("make their calls in order and end with the code given", () => {
-    const program = carrierProgram("amd64", [
-      { name: "write", args: [1, { bytes: Buffer.from("one ") }, 4] },
-      { name: "close", args: [99] },
-      { name: "write", args: [1, { bytes: Buffer.from("two\n") }, 4] },
-      { name: "exit", args: [7] },
-    ]);
-    expect(run(program, [])).toMatchObject({ status: 7, stdout: "one two\n" });
-  });
+if (process.arch === "x64")
+  describe("carrier programs for amd64", () => {
+    it("make their calls in order and end with the code given", () => {
+      const program = carrierProgram("amd64", [
+        { name: "write", args: [1, { bytes: Buffer.from("one ") }, 4] },
+        { name: "close", args: [99] },
+        { name: "write", args: [1, { bytes: Buffer.from("two\n") }, 4] },
+        { name: "exit", args: [7] },
+      ]);
+      expect(run(program, [])).toMatchObject({ status: 7, stdout: "one two\n" });
+    });
 
-  it.runIf(onAmd64)("end with 127 when no call takes over", () => {
-    expect(run(carrierProgram("amd64", []), []).status).toBe(127);
-  });
+    it("end with 127 when no call takes over", () => {
+      expect(run(carrierProgram("amd64", []), []).status).toBe(127);
+    });
 
-  it.runIf(onAmd64 && existsSync(BUSYBOX))(
-    "hand their first argument and standard input to the script",
-    () => {
+    it("hand their first argument and standard input to the script", () => {
       const script = 'echo "$0 got $1"; cat; exit 3';
       const program = scriptProgram("amd64", readFileSync(BUSYBOX), "board", script);
       expect(run(program, ["install"], "words")).toMatchObject({
@@ -53,12 +51,9 @@ describe("carrier programs", () => {
         stdout: "board got install\nwords",
       });
       expect(run(program, []).stdout).toBe("board got \n");
-    },
-  );
+    });
 
-  it.runIf(onAmd64 && existsSync(BUSYBOX) && existsSync("/usr/bin/bwrap"))(
-    "run the programs of busybox where there is no /proc",
-    () => {
+    it("run the programs of busybox where there is no /proc", () => {
       const program = join(dir, "standalone");
       const script = 'mkdir /tmp/x && cat >/tmp/x/y && cp /tmp/x/y /tmp/z && echo "$1 $(cat /tmp/z)"';
       const options = { name: "board", script, programs: ["cat", "cp", "mkdir"] };
@@ -80,9 +75,10 @@ describe("carrier programs", () => {
         status: 0,
         stdout: "install words\n",
       });
-    },
-  );
+    });
+  });
 
+describe("carrier programs", () => {
   it("have the ELF header of their architecture and the same bytes each time", () => {
     for (const [arch, machine] of [
       ["amd64", 62],
