@@ -1,40 +1,17 @@
 /** The room for own images: what is on its way counts, what fails is given back, what does not fit hears why. */
 import { describe, expect, it } from "vitest";
-import type { OwnKeptRepository } from "../../lib/db/own-kept-repository.ts";
 import type { RegistryBlob } from "../../lib/domain/registry-content.ts";
 import { createOwnRoom } from "../../lib/services/own-room.ts";
+import { memoryKept } from "../fixtures/own-rows.ts";
 
 const MIB = 2 ** 20;
-
-/** Counts as the tables do: each digest once. */
-function fakeRows(): OwnKeptRepository & { kept: Map<string, number> } {
-  const kept = new Map<string, number>();
-  const measure = async (blobs: readonly RegistryBlob[]) => ({
-    usedBytes: [...kept.values()].reduce((sum, size) => sum + size, 0),
-    moreBytes: blobs.filter(({ digest }) => !kept.has(digest)).reduce((sum, blob) => sum + blob.sizeBytes, 0),
-  });
-  return {
-    kept,
-    measure,
-    async claim(_, blobs, mostBytes) {
-      const now = await measure(blobs);
-      if (now.usedBytes + now.moreBytes > mostBytes) return { ...now, claimed: null };
-      const fresh = blobs.filter(({ digest }) => !kept.has(digest));
-      for (const { digest, sizeBytes } of fresh) kept.set(digest, sizeBytes);
-      return { ...now, claimed: fresh.map(({ digest }) => digest) };
-    },
-    async unclaim(_, digests) {
-      for (const digest of digests) kept.delete(digest);
-    },
-  };
-}
 
 const blob = (digest: string, mib: number): RegistryBlob => ({ digest, sizeBytes: mib * MIB });
 const nothing = () => Promise.resolve();
 
 describe("what is on its way", () => {
   it("counts over all that come at once, until they end", async () => {
-    const rows = fakeRows();
+    const rows = memoryKept();
     const room = createOwnRoom({ rows, mostBytes: 10 * MIB });
     await room.keep("offered/a/b", [blob("x", 4)], nothing);
     const [one, two] = [await room.arrive(), await room.arrive()];
@@ -51,7 +28,7 @@ describe("what is on its way", () => {
   });
 
   it("says what the operator can do", async () => {
-    const room = createOwnRoom({ rows: fakeRows(), mostBytes: MIB });
+    const room = createOwnRoom({ rows: memoryKept(), mostBytes: MIB });
     const arrival = await room.arrive();
     expect(() => arrival.require(MIB + 1)).toThrow(
       expect.objectContaining({
@@ -65,7 +42,7 @@ describe("what is on its way", () => {
 
 describe("what is kept", () => {
   it("is counted before it is stored, each digest once", async () => {
-    const rows = fakeRows();
+    const rows = memoryKept();
     const room = createOwnRoom({ rows, mostBytes: 10 * MIB });
     await room.keep("offered/a/b", [blob("x", 6)], async () => {
       expect(rows.kept.get("x")).toBe(6 * MIB);
@@ -78,7 +55,7 @@ describe("what is kept", () => {
   });
 
   it("is given back when it could not be stored, what others have kept is not", async () => {
-    const rows = fakeRows();
+    const rows = memoryKept();
     const room = createOwnRoom({ rows, mostBytes: 10 * MIB });
     await room.keep("offered/a/b", [blob("x", 6)], nothing);
     const failing = () => Promise.reject(new Error("the store is away"));
