@@ -70,16 +70,19 @@ export function createPresetService(options: PresetServiceOptions): PresetServic
       if (stored === null) throw missing(id);
       return { name: preset.name, text: presetDocument(preset, stored.canonical) };
     },
-    async restore(text) {
-      const { rest, schematic } = parsePresetDocument(text);
-      // Nothing that is refused is kept, least of all a configuration.
-      refuseSecret(parseSchematic(schematic));
-      await requireRoom(presets);
-      if ((await namesOf(presets)).has(rest.name.toLowerCase())) throw taken(rest.name);
-      const { id } = await schematics.create(schematic);
-      return create({ ...rest, schematic: id });
-    },
+    restore: async (text) => create(await unpacked(options, text)),
   };
+}
+
+/** What a document asks to be kept; its schematic is stored once nothing speaks against the rest. */
+async function unpacked({ presets, schematics }: PresetServiceOptions, text: string): Promise<PresetInput> {
+  const { rest, schematic } = parsePresetDocument(text);
+  // Nothing that is refused is kept, least of all a configuration.
+  refuseSecret(parseSchematic(schematic));
+  await requireRoom(presets);
+  if ((await namesOf(presets)).has(rest.name.toLowerCase())) throw taken(rest.name);
+  const { id } = await schematics.create(schematic);
+  return { ...rest, schematic: id };
 }
 
 async function requireRoom(presets: PresetRepository): Promise<void> {
