@@ -30,17 +30,14 @@ interface Place {
 /** References of the public registry are looked up in the source registry, others where they point. */
 export function createImageShelf(settings: CommandSettings, run: RunTool): ImageShelf {
   const { source: config, cacheDir } = settings;
-  const places = new Map<string, Place>();
-  const open = (registry: string, own: boolean) =>
+  const { registry: address, username, password, verify } = config;
+  const source = createSourceImages({ registry: address, username, password, verify, cacheDir, run });
+  const openElsewhere = (registry: string): SourceImages =>
     createSourceImages({
-      registry,
-      username: own ? config.username : null,
-      password: own ? config.password : null,
-      verify: own ? config.verify : { kind: "off" },
-      cacheDir,
-      run,
+      ...{ registry, username: null, password: null, verify: { kind: "off" } },
+      ...{ cacheDir, run },
     });
-  const source = open(config.registry, true);
+  const places = new Map<string, Place>();
 
   async function pinLocal(place: string, kind: "oci" | "tar"): Promise<PinnedImage> {
     const { digest, reader } = await (kind === "oci" ? openLayout(place, run) : openTarball(place, run));
@@ -53,7 +50,7 @@ export function createImageShelf(settings: CommandSettings, run: RunTool): Image
   async function pinReference(text: string, insecure: boolean): Promise<PinnedImage> {
     const { registry, repository, tag, digest: written } = parseReference(text);
     const own = registry === null || registry === config.publicName;
-    const reader = own ? source : open(`${insecure ? "http" : "https"}://${registry}`, false);
+    const reader = own ? source : openElsewhere(`${insecure ? "http" : "https"}://${registry}`);
     const digest = written ?? (await reader.resolveTag(repository, tag ?? "latest"));
     if (digest === null) throw notFound(`the image ${text} does not exist`);
     const name = own ? repository : `${registry}/${repository}`;
