@@ -46,17 +46,9 @@ export async function openTableFactory(root: string): Promise<TableFactory> {
   const { registryDir } = await ensureSampleRelease({ log: (line) => console.log(line) });
   const registry = await startSampleRegistry({ registryDir });
   const run = createRunTool();
-  const images = createSourceImages({
-    registry: registry.url,
-    verify: { kind: "off" },
-    cacheDir: join(root, "blobs"),
-    run,
-  });
-  const keyFolder = join(root, "keys");
-  await ensureKeys(keyFolder, new Date());
-  const keys = await readSecureBootKeys(keyFilesIn(keyFolder));
-  const certificateFile = join(root, "certificate.pem");
-  await writeFile(certificateFile, keys.certificatePem);
+  const cacheDir = join(root, "blobs");
+  const images = createSourceImages({ registry: registry.url, verify: { kind: "off" }, cacheDir, run });
+  const { keys, certificateFile } = await makeKeys(root);
   const resolve = createAssetResolving({
     schematics: {
       find: async (id) => ({ id, canonical: SCHEMATIC, schematic: parseSchematic(SCHEMATIC) }),
@@ -68,41 +60,49 @@ export async function openTableFactory(root: string): Promise<TableFactory> {
     installedGrub: await readInstalledGrub(),
     signing: keys.identity,
   });
-  const cache = new LocalCache({
-    dir: join(root, "inputs"),
-    maxBytes: 20 * 2 ** 30,
-    minIdleMs: 3_600_000,
-    onError: (error) => console.error(error),
-  });
-  const fetcher = createInputFetcher({ images, cache });
+  const fetcher = createInputFetcher({ images, cache: inputCache(join(root, "inputs")) });
   const shared = folderParts(join(root, "parts"));
+
+  async function build(dir: string, parts: PartCache, version: string, path: string) {
+    const { plan: served, profile } = await resolve({ schematicId: SCHEMATIC_ID, version, path });
+    const plan = keepingMore(served);
+    const { path: file } = await runPlan(plan, {
+      ...{ dir: await mkdtemp(join(dir, "build-")), run, parts, keys },
+      fetchInput: fetcher(plan),
+      onProgress: () => {},
+      signal: new AbortController().signal,
+    });
+    return { file, profile };
+  }
+
   return {
     certificateFile,
     close: () => registry.stop(),
     async openGroup() {
       const dir = await mkdtemp(join(root, "group-"));
-      const own = folderParts(join(dir, "parts"));
+      const parts = divided(folderParts(join(dir, "parts")), shared);
       return {
         dir,
         close: () => rm(dir, { recursive: true, force: true }),
-        async build(version, path) {
-          const { plan: served, profile } = await resolve({ schematicId: SCHEMATIC_ID, version, path });
-          const plan = keepingMore(served);
-          const scratch = await mkdtemp(join(dir, "build-"));
-          const { path: file } = await runPlan(plan, {
-            dir: scratch,
-            run,
-            parts: divided(own, shared),
-            fetchInput: fetcher(plan),
-            onProgress: () => {},
-            signal: new AbortController().signal,
-            keys,
-          });
-          return { file, profile };
-        },
+        build: (version, path) => build(dir, parts, version, path),
       };
     },
   };
+}
+
+const inputCache = (dir: string): LocalCache =>
+  new LocalCache({
+    ...{ dir, maxBytes: 20 * 2 ** 30, minIdleMs: 3_600_000 },
+    onError: (error) => console.error(error),
+  });
+
+async function makeKeys(root: string) {
+  const folder = join(root, "keys");
+  await ensureKeys(folder, new Date());
+  const keys = await readSecureBootKeys(keyFilesIn(folder));
+  const certificateFile = join(root, "certificate.pem");
+  await writeFile(certificateFile, keys.certificatePem);
+  return { keys, certificateFile };
 }
 
 function releaseReader(context: Parameters<typeof lookAtTags>[0]): (version: string) => Promise<Release> {
