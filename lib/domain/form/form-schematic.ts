@@ -56,60 +56,79 @@ function diskPart({ sectorSize }: FormState): Customization["diskImage"] {
 
 const unlessEmpty = <T>(list: T[]): T[] | undefined => (list.length === 0 ? undefined : list);
 
-/** Each part of a schematic: what of the form decides it, what it becomes, what it was in the opened schematic. */
-const PARTS = {
+const FORM_PARTS = [
+  "overlay",
+  "embeddedMachineConfiguration",
+  "extraKernelArgs",
+  "meta",
+  "systemExtensions",
+  "bootloader",
+  "secureboot",
+  "diskImage",
+] as const;
+export type FormPart = (typeof FORM_PARTS)[number];
+
+/** A schematic without its two levels. */
+type Parts = Customization & { overlay?: Overlay };
+
+interface PartRules<P extends FormPart> {
+  /** What of the form decides the part. */
+  typed(form: FormState): readonly string[];
+  /** What the form makes of it. */
+  make(form: FormState): Parts[P] | undefined;
+  /** What it was in the opened schematic. */
+  kept(schematic: Schematic): Parts[P] | undefined;
+}
+
+const PARTS: { readonly [P in FormPart]: PartRules<P> } = {
   overlay: {
-    typed: (form: FormState) => {
+    typed: (form) => {
       const overlay = overlayOf(form);
       return overlay === null ? [] : [overlay.name, overlay.image, form.overlayOptions];
     },
     make: overlayPart,
-    kept: (schematic: Schematic) => schematic.overlay,
+    kept: (schematic) => schematic.overlay,
   },
   embeddedMachineConfiguration: {
-    typed: (form: FormState) => [form.embeddedConfig],
-    make: (form: FormState) =>
-      form.embeddedConfig.trim() === "" ? undefined : plainLines(form.embeddedConfig),
-    kept: ({ customization }: Schematic) => customization.embeddedMachineConfiguration,
+    typed: (form) => [form.embeddedConfig],
+    make: (form) => (form.embeddedConfig.trim() === "" ? undefined : plainLines(form.embeddedConfig)),
+    kept: ({ customization }) => customization.embeddedMachineConfiguration,
   },
   extraKernelArgs: {
-    typed: (form: FormState) => [form.cmdline.trim()],
-    make: (form: FormState) => unlessEmpty(splitArguments(form.cmdline)),
-    kept: ({ customization }: Schematic) => customization.extraKernelArgs,
+    typed: (form) => [form.cmdline.trim()],
+    make: (form) => unlessEmpty(splitArguments(form.cmdline)),
+    kept: ({ customization }) => customization.extraKernelArgs,
   },
   meta: {
-    typed: (form: FormState) => form.meta.flatMap(({ key, value }) => [key.trim(), value]),
+    typed: (form) => form.meta.flatMap(({ key, value }) => [key.trim(), value]),
     make: metaPart,
-    kept: ({ customization }: Schematic) => customization.meta,
+    kept: ({ customization }) => customization.meta,
   },
   systemExtensions: {
-    typed: (form: FormState) => form.extensions.filter((name) => name !== "" && name !== "-"),
-    make: ({ extensions }: FormState) =>
-      extensions.length === 0 ? undefined : { officialExtensions: extensions },
-    kept: ({ customization }: Schematic) => customization.systemExtensions,
+    typed: (form) => form.extensions.filter((name) => name !== "" && name !== "-"),
+    make: ({ extensions }) => (extensions.length === 0 ? undefined : { officialExtensions: extensions }),
+    kept: ({ customization }) => customization.systemExtensions,
   },
   bootloader: {
-    typed: (form: FormState) => [form.bootloader],
-    make: ({ bootloader }: FormState) => (bootloader === "auto" ? undefined : bootloader),
-    kept: ({ customization }: Schematic) => customization.bootloader,
+    typed: (form) => [form.bootloader],
+    make: ({ bootloader }) => (bootloader === "auto" ? undefined : bootloader),
+    kept: ({ customization }) => customization.bootloader,
   },
   secureboot: {
-    typed: (form: FormState) => [form.enrollKeys, String(form.wellKnownCertificates)],
+    typed: (form) => [form.enrollKeys, String(form.wellKnownCertificates)],
     make: secureBootPart,
-    kept: ({ customization }: Schematic) => customization.secureboot,
+    kept: ({ customization }) => customization.secureboot,
   },
   diskImage: {
-    typed: (form: FormState) => [form.sectorSize.trim()],
+    typed: (form) => [form.sectorSize.trim()],
     make: diskPart,
-    kept: ({ customization }: Schematic) => customization.diskImage,
+    kept: ({ customization }) => customization.diskImage,
   },
-} as const;
-
-export type FormPart = keyof typeof PARTS;
+};
 
 /** Texts as they come back from a page: HTML turns NUL into U+FFFD, and a form sends every line end as CRLF. */
-const asPosted = (texts: readonly (string | undefined)[]): string =>
-  JSON.stringify(texts.map((text) => plainLines(text ?? "").replaceAll("\0", "\ufffd")));
+const asPosted = (texts: readonly string[]): string =>
+  JSON.stringify(texts.map((text) => plainLines(text).replaceAll("\0", "\ufffd")));
 
 /** True when a part says the same in both forms. */
 export const isSamePart = (part: FormPart, a: FormState, b: FormState): boolean =>
@@ -148,20 +167,14 @@ export function shownForm(schematic: Schematic, rest: FormState): FormState {
  */
 export function formSchematic(form: FormState, opened: Schematic | null = null): Schematic {
   const shown = opened === null ? null : shownForm(opened, form);
-  const part = <P extends FormPart>(name: P): ReturnType<(typeof PARTS)[P]["make"]> => {
+  const parts: Parts = {};
+  const take = <P extends FormPart>(name: P): void => {
     const { make, kept } = PARTS[name];
-    const value =
-      opened !== null && shown !== null && isSamePart(name, form, shown) ? kept(opened) : make(form);
-    return value as ReturnType<(typeof PARTS)[P]["make"]>;
+    const untouched = opened !== null && shown !== null && isSamePart(name, form, shown);
+    const value = untouched ? kept(opened) : make(form);
+    if (value !== undefined) parts[name] = value;
   };
-  const customization: Customization = {};
-  const set = <K extends keyof Customization & FormPart>(name: K): void => {
-    const value = part(name) as Customization[K];
-    if (value !== undefined) customization[name] = value;
-  };
-  for (const name of CUSTOMIZATION) set(name);
-  const overlay = part("overlay");
+  for (const name of FORM_PARTS) take(name);
+  const { overlay, ...customization } = parts;
   return overlay === undefined ? { customization } : { overlay, customization };
 }
-
-const CUSTOMIZATION = (Object.keys(PARTS) as FormPart[]).filter((name) => name !== "overlay");
