@@ -22,6 +22,8 @@ export const META_NAMES = {
   encryption: 0x09,
 } as const;
 export type MetaName = keyof typeof META_NAMES;
+const isMetaName = (text: string): text is MetaName => Object.hasOwn(META_NAMES, text);
+const NAMES: MetaName[] = Object.keys(META_NAMES).filter(isMetaName);
 
 /** Keys that a running node writes by itself. */
 const MANAGED = new Set([0x06, 0x07, 0x08, 0x11]);
@@ -45,8 +47,7 @@ export const keyText = (key: number): string => `0x${key.toString(16)}`;
 /** What a typed key is known as; null for others. */
 export function metaName(text: string): MetaName | null {
   const key = metaKey(text);
-  const names = Object.entries(META_NAMES) as [MetaName, number][];
-  return names.find(([, number]) => number === key)?.[0] ?? null;
+  return NAMES.find((name) => META_NAMES[name] === key) ?? null;
 }
 
 /** True for keys that the node overwrites or deletes. */

@@ -75,7 +75,8 @@ const DEVICE = /^[^\s:/]{1,15}$/;
 
 /** "192.168.1.10/24" in the address field fills the mask. */
 function spread(fields: StaticIp): StaticIp {
-  const trimmed = Object.fromEntries(IP_FIELDS.map((name) => [name, fields[name].trim()])) as StaticIp;
+  const trimmed = { ...fields };
+  for (const name of IP_FIELDS) trimmed[name] = fields[name].trim();
   const [address = "", prefix] = trimmed.address.split("/");
   return prefix === undefined ? trimmed : { ...trimmed, address, mask: trimmed.mask || prefix };
 }
@@ -123,9 +124,11 @@ export function checkStaticIp(fields: StaticIp): CheckedIp {
     dns2: otherFault(ip.dns2, null),
     ntp: otherFault(ip.ntp, null),
   };
-  const faults = Object.fromEntries(Object.entries(found).filter(([, fault]) => fault !== null)) as Partial<
-    Record<IpField, IpFault>
-  >;
+  const faults: Partial<Record<IpField, IpFault>> = {};
+  for (const name of IP_FIELDS) {
+    const fault = found[name];
+    if (fault !== null) faults[name] = fault;
+  }
   const whole = own !== null && prefix !== null && Object.keys(faults).length === 0;
   return { faults, argument: whole ? compose(ip, own, prefix) : null };
 }
