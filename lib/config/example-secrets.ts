@@ -5,11 +5,11 @@ import type { SettingName, Settings } from "./schema.ts";
 export const EXAMPLE_SECRET = "local-only-change-me";
 
 /** The settings that may hold a password of docker-compose.yml, and the variable there that changes it. */
-const CARRIERS = {
-  DATABASE_URL: "POSTGRES_PASSWORD",
-  REDIS_URL: "REDIS_PASSWORD",
-  S3_SECRET_ACCESS_KEY: "S3_SECRET_ACCESS_KEY",
-} as const satisfies Partial<Record<SettingName, string>>;
+const CARRIERS = [
+  { name: "DATABASE_URL", chosenBy: "POSTGRES_PASSWORD" },
+  { name: "REDIS_URL", chosenBy: "REDIS_PASSWORD" },
+  { name: "S3_SECRET_ACCESS_KEY", chosenBy: "S3_SECRET_ACCESS_KEY" },
+] as const satisfies { name: SettingName; chosenBy: string }[];
 
 /** One problem for each example password in use, when the factory's addresses are not those of this machine alone. */
 export function exampleSecretProblems(settings: Settings): { name: SettingName; message: string }[] {
@@ -17,12 +17,12 @@ export function exampleSecretProblems(settings: Settings): { name: SettingName; 
     (url) => url !== undefined && !isOwnMachine(url),
   );
   if (reachable === undefined) return [];
-  return (Object.keys(CARRIERS) as (keyof typeof CARRIERS)[])
-    .filter((name) => settings[name]?.includes(EXAMPLE_SECRET))
-    .map((name) => ({
+  return CARRIERS.filter(({ name }) => settings[name]?.includes(EXAMPLE_SECRET)).map(
+    ({ name, chosenBy }) => ({
       name,
-      message: `holds the example password, which is for this machine only, but the factory is to be reached at ${reachable}; set ${CARRIERS[name]} to a password of your own`,
-    }));
+      message: `holds the example password, which is for this machine only, but the factory is to be reached at ${reachable}; set ${chosenBy} to a password of your own`,
+    }),
+  );
 }
 
 function isOwnMachine(url: string): boolean {
