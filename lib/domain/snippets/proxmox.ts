@@ -15,10 +15,14 @@ export const hasGuestAgent = ({ extensions }: SnippetContext): boolean => extens
 
 const fits = (context: SnippetContext): boolean => context.platform === "nocloud" && offersProxmox(context);
 
+type Option = [option: string, value: string];
+
+const agent = (context: SnippetContext): Option[] => (hasGuestAgent(context) ? [["agent", "enabled=1"]] : []);
+
 /** UEFI with empty key slots: the image brings its own keys where it is signed. */
-function firmware(context: SnippetContext, storage: string): [option: string, value: string][] {
+function firmware(context: SnippetContext, storage: string): Option[] {
   if (!context.secureboot && !needsUefi(context)) return [];
-  const uefi: [string, string][] = [
+  const uefi: Option[] = [
     ["bios", "ovmf"],
     ["efidisk0", `${storage}:0,efitype=4m,pre-enrolled-keys=0`],
   ];
@@ -26,7 +30,7 @@ function firmware(context: SnippetContext, storage: string): [option: string, va
 }
 
 /** Everything of the machine but its disk. */
-const hardware = (context: SnippetContext): [option: string, value: string][] => [
+const hardware = (context: SnippetContext): Option[] => [
   ["name", "talos"],
   ["ostype", "l26"],
   ["machine", "q35"],
@@ -36,7 +40,7 @@ const hardware = (context: SnippetContext): [option: string, value: string][] =>
   ["scsihw", "virtio-scsi-single"],
   ["net0", "virtio,bridge=$BRIDGE"],
   ["serial0", "socket"],
-  ...(hasGuestAgent(context) ? [["agent", "enabled=1"] as [string, string]] : []),
+  ...agent(context),
   ...firmware(context, "$STORAGE"),
 ];
 
