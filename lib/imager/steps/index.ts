@@ -66,7 +66,7 @@ export const STEPS: Readonly<Record<OpName, StepFunction>> = {
   "installer-contents": installerContentsStep,
 };
 
+const BY_NAME = new Map<string, StepFunction>(Object.entries(STEPS));
+
 /** The function of an operation, null for a name that no plan of this version uses. */
-export function findStep(op: string): StepFunction | null {
-  return Object.hasOwn(STEPS, op) ? STEPS[op as OpName] : null;
-}
+export const findStep = (op: string): StepFunction | null => BY_NAME.get(op) ?? null;
