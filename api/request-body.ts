@@ -10,11 +10,12 @@ const tooLarge = (limitBytes: number) =>
 
 /** The body as bytes; too_large above the limit, told by Content-Length where there is one. */
 export async function readBody(c: ApiContext, limitBytes: number): Promise<Uint8Array> {
-  const incoming = c.env.incoming;
+  const { incoming } = c.env;
   if (Number(incoming.headers["content-length"] ?? 0) > limitBytes) throw tooLarge(limitBytes);
+  const arriving: AsyncIterable<Buffer> = incoming;
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+  for await (const chunk of arriving) {
     size += chunk.length;
     if (size > limitBytes) throw tooLarge(limitBytes);
     chunks.push(chunk);

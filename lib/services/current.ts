@@ -10,16 +10,15 @@ export interface PageContext {
 }
 
 const KEY = Symbol.for("casthouse.page-context");
-type Holder = { [KEY]?: PageContext };
 
 /** Called once by the server before it listens. */
 export function setPageContext(context: PageContext): void {
-  (globalThis as Holder)[KEY] = context;
+  Reflect.set(globalThis, KEY, context);
 }
 
 /** What pages work with; throws when the server was not started by server.ts. */
 export function pageContext(): PageContext {
-  const context = (globalThis as Holder)[KEY];
+  const context: PageContext | undefined = Reflect.get(globalThis, KEY);
   if (!context) throw new Error("The pages run inside server.ts; start it with npm start or npm run dev");
   return context;
 }
