@@ -14,6 +14,7 @@ import { postSchematic } from "./demo/client.ts";
 
 const WARMTHS: readonly Warmth[] = ["first", "cold", "warm"];
 /** MB; the most each may hold at once. */
+const ROLES = ["web", "worker", "tools"] as const;
 const MEMORY_TARGETS = { web: 250, worker: 250, tools: 200 };
 
 const { values: options } = parseArgs({
@@ -58,8 +59,9 @@ async function main(): Promise<void> {
       await factory.stop();
     }
   }
-  for (const [name, target] of Object.entries(MEMORY_TARGETS)) {
-    const value = peaks[name as keyof typeof peaks];
+  for (const name of ROLES) {
+    const target = MEMORY_TARGETS[name];
+    const value = peaks[name];
     if (value > 0)
       measured.rows.push(atMost({ group: "peak memory", name, value, unit: "MB", target, notes: "" }));
   }

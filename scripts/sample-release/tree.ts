@@ -1,6 +1,7 @@
 /** A small file tree in memory: what a layer, a folder on disk or an extension is made of. */
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { pack } from "tar-stream";
 import { SAMPLE_EPOCH } from "./releases.ts";
 
@@ -46,10 +47,7 @@ function foldersOf(tree: Tree): string[] {
 /** A tar of the tree: byte order, ids 0, one mtime, SELinux labels as PAX records. */
 export async function tarOf(tree: Tree): Promise<Buffer> {
   const archive = pack();
-  const chunks: Buffer[] = [];
-  const done = (async () => {
-    for await (const chunk of archive) chunks.push(chunk as Buffer);
-  })();
+  const bytes = buffer(archive);
   const common = { uid: 0, gid: 0, mtime: new Date(SAMPLE_EPOCH * 1000) };
   const names = [...foldersOf(tree).map((folder) => `${folder}/`), ...tree.keys()];
   for (const name of names.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))) {
@@ -64,8 +62,7 @@ export async function tarOf(tree: Tree): Promise<Buffer> {
     }
   }
   archive.finalize();
-  await done;
-  return Buffer.concat(chunks);
+  return bytes;
 }
 
 /** Writes the tree below a folder of the disk (hard links are left out: no tree on disk needs them). */
