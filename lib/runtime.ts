@@ -25,9 +25,14 @@ import { createBootTestSide, createOwnSide, joinOwnImages } from "./runtime-own.
 import { createRegistrySide } from "./runtime-registry.ts";
 import { createWorkerSide, type WorkerSide } from "./runtime-worker.ts";
 import { createAssetResolving } from "./services/asset-resolving.ts";
-import type { SchematicService, Services } from "./services/contracts.ts";
+import type { ReleaseService, SchematicService, Services } from "./services/contracts.ts";
 import { createPlanners } from "./services/engines.ts";
-import { resolveWithFormer } from "./services/former-own.ts";
+import {
+  createWithdrawnReleases,
+  lacksOwn,
+  lacksRelease,
+  resolveWithFormer,
+} from "./services/former-files.ts";
 import { createHealthService } from "./services/health.ts";
 import { type FindConfigured, hideSchematics } from "./services/hidden-schematics.ts";
 import { createKeyService } from "./services/keys.ts";
@@ -89,9 +94,18 @@ export async function createRuntime(
   const signing = keys?.identity ?? null;
   const { planAsset, planInstallerManifest } = createPlanners(config.build.engine, images);
   const resolving = { schematics, planAsset, ...boards, signing };
+  const withdrawn = createWithdrawnReleases({
+    releases: createReleaseRepository(db),
+    hasReady: (version) => side.builds.hasReady(version),
+  });
+  const resolveOver = (offered: Pick<ReleaseService, "require">) =>
+    createAssetResolving({ ...resolving, releases: offered, externalUrl });
   const resolve = resolveWithFormer({
-    resolve: createAssetResolving({ ...resolving, releases, externalUrl }),
-    resolveFormer: createAssetResolving({ ...resolving, releases: ownSide.former, externalUrl }),
+    resolve: resolveOver(releases),
+    former: [
+      { isGone: lacksOwn, resolve: resolveOver(ownSide.former) },
+      { isGone: lacksRelease, resolve: resolveOver(withdrawn) },
+    ],
     findReady: (assetKey) => side.assets.findReady(assetKey),
     inline: (asset) => side.assets.inline(asset),
   });

@@ -43,7 +43,7 @@ export function createAssetResolving(
     const version = versionTag(written);
     const profile = parseAssetPath(path);
     const release = await releases.require(version).catch((error: unknown) => {
-      throw withKernelContext(error);
+      throw withKernelContext(error, version);
     });
     const name = `${schematicId}/${version}/${path}`;
     const known = memory.get(name);
@@ -81,7 +81,8 @@ function withBoard(profiles: OverlayProfiles): (request: RecipeRequest) => Promi
 const UNKNOWN_SCHEMATIC = { hint: "POST the schematic to /schematics first; the reply holds its ID." };
 
 /** An unknown version is told as clients know it: the kernel is what every asset needs first. */
-function withKernelContext(error: unknown): unknown {
+function withKernelContext(error: unknown, version: string): unknown {
   if (!(error instanceof AppError) || error.code !== "not_found") return error;
-  return new AppError(error.code, `failed to get kernel: ${error.message}`, error.extra);
+  const details = { ...error.extra.details, release: version };
+  return new AppError(error.code, `failed to get kernel: ${error.message}`, { ...error.extra, details });
 }

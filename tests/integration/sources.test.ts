@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase, type Database } from "../../lib/db/client.ts";
 import { createReleaseRepository } from "../../lib/db/release-repository.ts";
+import type { ReleaseRecord } from "../../lib/domain/release-record.ts";
 import { type ClosableReleaseService, createReleaseService } from "../../lib/services/releases.ts";
 import { makeLayer, sha256 } from "../fixtures/fake-image.ts";
 import { FakeRegistry } from "../fixtures/fake-registry.ts";
@@ -46,6 +47,32 @@ function open(images: Awaited<ReturnType<typeof openSource>>["images"], url: str
     log,
   });
 }
+
+function recordOf(version: string, read: boolean): ReleaseRecord {
+  const imager = { repository: "siderolabs/imager", digest: sha256(Buffer.from(version)) };
+  return {
+    ...{ version, state: "complete", missing: [], sample: false, registry: "r", namesChecked: read },
+    inputs: read
+      ? { registry: "r", imager, baseInstaller: null, extensions: imager.digest, overlays: null }
+      : null,
+    ...{ extensions: [], overlays: [], checkedAt: new Date(0) },
+  };
+}
+
+test("releases that leave the list are kept as they were read, and are not listed by that", async () => {
+  const rows = [recordOf("v1.8.0", true), recordOf("v1.8.1", true), recordOf("v1.8.2", false)] as const;
+  const repository = createReleaseRepository(db);
+  const [kept, lost, unread] = rows;
+  await repository.replaceAll([...rows]);
+  await repository.replaceAll([kept]);
+  expect((await repository.load("r")).map((record) => record.version)).toEqual([kept.version]);
+  expect(await repository.find(lost.version)).toMatchObject({ inputs: lost.inputs, state: "incomplete" });
+  expect(await repository.find(unread.version)).toBeNull();
+  await repository.update(lost);
+  expect((await repository.load("r")).map((record) => record.version)).toEqual([kept.version]);
+  await repository.replaceAll([kept, lost]);
+  expect(await repository.load("r")).toHaveLength(2);
+});
 
 describe("docker-registry", () => {
   test("gives tags in pages, index, platform manifest and flattened tree", async () => {

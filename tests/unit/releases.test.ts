@@ -355,7 +355,7 @@ describe("without the registry", () => {
     const warnings: string[] = [];
     const service = createReleaseService({
       images,
-      repository: { load: broken, replaceAll: broken, update: broken },
+      repository: { load: broken, find: broken, replaceAll: broken, update: broken },
       source: sourceFor(fake),
       log: { info: () => undefined, warn: (_fields, message) => void warnings.push(message) },
     });
