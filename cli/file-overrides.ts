@@ -1,11 +1,10 @@
 /** Files of a release that are given on this machine, instead of those in the release's imager image. */
-
 import { createHash } from "node:crypto";
 import { access } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { CompleteProfile } from "../lib/domain/imager-profile/complete.ts";
 import type { PlanInput } from "../lib/imager/types.ts";
-import { fileSha256 } from "./local-images.ts";
+import { fileDigest } from "../lib/services/content-digest.ts";
 
 /** File by its path in an imager image, for example usr/install/amd64/vmlinuz. */
 export type FileOverrides = ReadonlyMap<string, string>;
@@ -47,6 +46,6 @@ export const overrideOf = (overrides: FileOverrides, input: PlanInput): string |
 export async function digestWith(overrides: FileOverrides, pinned: string | null): Promise<string> {
   if (overrides.size === 0 && pinned !== null) return pinned;
   const files: string[][] = [];
-  for (const [place, file] of [...overrides].sort()) files.push([place, await fileSha256(file)]);
+  for (const [place, file] of [...overrides].sort()) files.push([place, await fileDigest(file)]);
   return `sha256:${createHash("sha256").update(JSON.stringify({ pinned, files })).digest("hex")}`;
 }

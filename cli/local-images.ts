@@ -1,12 +1,11 @@
 /** Images that lie on this machine: OCI layout folders (OCI image-spec, "Image Layout") and flat tar files. */
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { AppError } from "../lib/errors/app-error.ts";
 import type { RunTool } from "../lib/exec/run.ts";
 import { extractLayers } from "../lib/oci/layer-extract.ts";
 import {
+  digestOf,
   isIndex,
   MEDIA,
   parseImage,
@@ -16,6 +15,7 @@ import {
 } from "../lib/oci/manifest.ts";
 import { digestHex } from "../lib/oci/reference.ts";
 import type { Descriptor, PlatformImage, SourceImages } from "../lib/oci/types.ts";
+import { fileDigest } from "../lib/services/content-digest.ts";
 
 /** What building needs of an image, wherever it is. */
 export type ImageReader = Pick<SourceImages, "extract" | "platformManifest" | "blob">;
@@ -32,7 +32,7 @@ export async function openLayout(folder: string, run: RunTool): Promise<LocalIma
   const blob = (descriptor: Descriptor) => checkedBlob(folder, descriptor);
   const platformManifest = (arch: string) => followLayout(folder, bytes, arch);
   return {
-    digest: `sha256:${createHash("sha256").update(bytes).digest("hex")}`,
+    digest: digestOf(bytes),
     reader: {
       platformManifest: (_repository, _digest, arch) => platformManifest(arch),
       blob: (_repository, descriptor) => blob(descriptor),
@@ -70,7 +70,7 @@ async function followLayout(folder: string, index: Uint8Array, arch: string): Pr
 
 async function checkedBlob(folder: string, { digest }: Descriptor): Promise<string> {
   const file = path.join(folder, "blobs", "sha256", digestHex(digest));
-  if (`sha256:${await fileSha256(file)}` === digest) return file;
+  if (`sha256:${await fileDigest(file)}` === digest) return file;
   throw damaged(`the blob ${digest} in ${folder} has other bytes than its name says`);
 }
 
@@ -85,18 +85,11 @@ export async function openTarball(file: string, run: RunTool): Promise<LocalImag
     });
   };
   return {
-    digest: `sha256:${await fileSha256(file)}`,
+    digest: `sha256:${await fileDigest(file)}`,
     reader: {
       platformManifest: refuse,
       blob: refuse,
       extract: (_repository, _digest, _arch, dir, options) => extractLayers(file, [file], dir, run, options),
     },
   };
-}
-
-/** SHA-256 of a file in lower-case hex. */
-export async function fileSha256(file: string): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
-  return hash.digest("hex");
 }

@@ -1,11 +1,11 @@
 /** Builds the installer of each platform and makes the image visible: index, manifests, blobs and tag at once. */
-import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { RegistryRepository } from "../db/registry-repository.ts";
 import type { Arch } from "../domain/asset.ts";
 import type { RegistryBlob, RegistryContent, RegistryManifest } from "../domain/registry-content.ts";
 import { AppError } from "../errors/app-error.ts";
 import { IMAGE_MEDIA, imageIndex } from "../formats/image-documents.ts";
+import { digestOf } from "../oci/manifest.ts";
 import { digestHex } from "../oci/reference.ts";
 import type { SourceImages } from "../oci/types.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
@@ -184,5 +184,3 @@ function makeIndex(platforms: PlatformManifest[], omitted: Record<string, string
   const digest = digestOf(bytes);
   return { digest, mediaType: IMAGE_MEDIA.index, bytes, subject: null, artifactType: null, annotations };
 }
-
-const digestOf = (bytes: Uint8Array): string => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;

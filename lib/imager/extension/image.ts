@@ -1,5 +1,4 @@
 /** The documents of an extension's image: a configuration and a manifest for each architecture, and the index over them. */
-import { createHash } from "node:crypto";
 import type { Arch } from "../../domain/asset.ts";
 import type { ExtensionMetadata } from "../../formats/extension-manifest.ts";
 import {
@@ -9,6 +8,7 @@ import {
   imageIndex,
   imageManifest,
 } from "../../formats/image-documents.ts";
+import { digestOf } from "../digests.ts";
 import { SOURCE_DATE_EPOCH } from "../epoch.ts";
 import type { PackedLayer } from "./types.ts";
 
@@ -65,7 +65,7 @@ export function extensionImage(
 }
 
 function documentOf(mediaType: string, bytes: Uint8Array): ImageDocument {
-  return { digest: `sha256:${createHash("sha256").update(bytes).digest("hex")}`, mediaType, bytes };
+  return { digest: digestOf(bytes), mediaType, bytes };
 }
 
 const describe = ({ digest, mediaType, bytes }: ImageDocument): BlobDescriptor => ({

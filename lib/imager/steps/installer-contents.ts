@@ -1,5 +1,4 @@
 /** Step "installer-contents": takes an installer archive, as `docker save` writes it, apart into configuration and layers. */
-import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, open, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,6 +7,7 @@ import { extract } from "tar-stream";
 import { z } from "zod";
 import { AppError } from "../../errors/app-error.ts";
 import { IMAGE_MEDIA } from "../../formats/image-documents.ts";
+import { fileSha256 } from "../digests.ts";
 import { need } from "../params.ts";
 import type { StepContext, StepFunction } from "../types.ts";
 import { IMAGE_FACTS, type ImageFacts, layerFile } from "./base-image.ts";
@@ -83,13 +83,12 @@ async function readJson(members: ReadonlyMap<string, string>, name: string): Pro
 }
 
 async function describeLayer(path: string, signal: AbortSignal): Promise<ImageFacts["layers"][number]> {
-  const hash = createHash("sha256");
-  await pipeline(createReadStream(path), hash, { signal });
+  const digest = `sha256:${await fileSha256(path, signal)}`;
   const file = await open(path, "r");
   try {
     const { buffer } = await file.read(Buffer.alloc(4), 0, 4, 0);
     const { size } = await file.stat();
-    return { mediaType: mediaTypeOf(buffer), digest: `sha256:${hash.digest("hex")}`, size };
+    return { mediaType: mediaTypeOf(buffer), digest, size };
   } finally {
     await file.close();
   }

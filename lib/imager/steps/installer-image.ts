@@ -1,9 +1,9 @@
 /** Steps installer-archive and installer-manifest: base layers and our own become one image, as a file or for the registry. */
-import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { archiveManifest, IMAGE_MEDIA, imageConfig, imageManifest } from "../../formats/image-documents.ts";
 import { TAR_END_BYTES, tarHeader, tarPaddingBytes } from "../../formats/tar.ts";
+import { digestOf } from "../digests.ts";
 import { SOURCE_DATE_EPOCH } from "../epoch.ts";
 import { need, textParam, textsParam } from "../params.ts";
 import type { Json, Product, StepContext, StepFunction } from "../types.ts";
@@ -82,8 +82,6 @@ function* member(name: string, content: Piece, sizeBytes: number): Generator<Pie
   yield content;
   yield new Uint8Array(tarPaddingBytes(sizeBytes));
 }
-
-const digestOf = (bytes: Uint8Array): string => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 
 async function write(ctx: StepContext, name: string, bytes: Uint8Array): Promise<string> {
   const path = join(ctx.dir, name);

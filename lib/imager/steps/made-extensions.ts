@@ -1,9 +1,9 @@
 /** Steps "schematic-extension" and "embedded-config": extensions that exist in no registry, made from the plan itself. */
-import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { quirks } from "../../domain/quirks.ts";
 import type { ExtensionMetadata } from "../../formats/extension-manifest.ts";
+import { sha256Hex } from "../digests.ts";
 import { textParam } from "../params.ts";
 import type { Json, Product, StepContext, StepFunction } from "../types.ts";
 import { squashfsOf, writeExtensionPart } from "./extension-part.ts";
@@ -46,7 +46,7 @@ export const embeddedConfigStep: StepFunction = (params, _needs, ctx) => {
   const config = new TextEncoder().encode(textParam(params, "config"));
   const metadata: ExtensionMetadata = {
     name: "embedded-config",
-    version: createHash("sha256").update(config).digest("hex"),
+    version: sha256Hex(config),
     author: "Imager",
     description: "Virtual extension which embeds the machine configuration.",
     compatibility: EVERY_RELEASE,

@@ -1,8 +1,8 @@
 /** Writes an image as an OCI layout folder (OCI image-spec, "Image Layout"), the form in which imagers read images. */
-import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { IMAGE_MEDIA, imageIndex, imageManifest } from "../../formats/image-documents.ts";
+import { sha256Hex } from "../digests.ts";
 import type { Product } from "../types.ts";
 import { layerFile, readImageFacts } from "./base-image.ts";
 import { placeReadable } from "./place-readable.ts";
@@ -13,7 +13,7 @@ export async function writeLayout(image: Product, folder: string, arch: string):
   const blobs = join(folder, "blobs", "sha256");
   await mkdir(blobs, { recursive: true });
   const keep = async (mediaType: string, bytes: Uint8Array) => {
-    const hex = createHash("sha256").update(bytes).digest("hex");
+    const hex = sha256Hex(bytes);
     await writeFile(join(blobs, hex), bytes);
     return { mediaType, digest: `sha256:${hex}`, size: bytes.length };
   };

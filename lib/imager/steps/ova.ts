@@ -1,11 +1,10 @@
 /** Step ova: the disk as a stream-optimized VMDK, with the description of a machine and checksums, in one package. */
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ovaManifest, ovfDescriptor } from "../../formats/ovf.ts";
 import { TAR_END_BYTES, tarHeader, tarPaddingBytes } from "../../formats/tar.ts";
 import { fixedVmdkDescriptor, vmdkDescriptorPlace } from "../../formats/vmdk.ts";
+import { fileSha256, sha256Hex } from "../digests.ts";
 import { SOURCE_DATE_EPOCH } from "../epoch.ts";
 import { need, numberParam } from "../params.ts";
 import type { StepFunction } from "../types.ts";
@@ -30,7 +29,7 @@ export const ova: StepFunction = async (params, needs, ctx) => {
   );
   const sums = {
     vmdk: await fileSha256(vmdk, ctx.signal),
-    ovf: createHash("sha256").update(ovf).digest("hex"),
+    ovf: sha256Hex(ovf),
   };
   const manifest = new TextEncoder().encode(ovaManifest(sums));
   const path = join(ctx.dir, "disk.ova");
@@ -59,10 +58,4 @@ async function fixDescriptor(path: string): Promise<void> {
   } finally {
     await file.close();
   }
-}
-
-async function fileSha256(path: string, signal: AbortSignal): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of createReadStream(path, { signal })) hash.update(chunk as Buffer);
-  return hash.digest("hex");
 }
