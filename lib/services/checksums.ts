@@ -55,13 +55,20 @@ export function createChecksumService(options: ChecksumServiceOptions): Checksum
     },
     async sums(schematicId, writtenVersion) {
       await requireSchematic(schematics, schematicId);
-      const { version } = await releases.require(versionTag(writtenVersion));
+      const version = versionTag(writtenVersion);
+      const refusal = await releases.require(version).then(
+        () => null,
+        (error: unknown) => error,
+      );
       const limit = pLimit(PARALLEL);
       const paths = await names.list(schematicId, version, MOST_NAMES);
       const sums = await Promise.all(
         paths.map((path) => limit(async () => ({ path, sha256: await sumOf(schematicId, version, path) }))),
       );
-      return sums.flatMap(({ path, sha256 }) => (sha256 === null ? [] : [`${sha256}  ${path}\n`])).join("");
+      const lines = sums.flatMap(({ path, sha256 }) => (sha256 === null ? [] : [`${sha256}  ${path}\n`]));
+      // Of a release that is not offered any more the files that were built stay.
+      if (refusal !== null && lines.length === 0) throw refusal;
+      return lines.join("");
     },
   };
 }

@@ -40,16 +40,27 @@ export function createPxeService(options: PxeServiceOptions): PxeService {
     });
   }
 
+  /** Null for a version that is not offered; what is left of it `make` knows. */
+  async function offered(version: string): Promise<Release | null> {
+    try {
+      return await releases.require(versionTag(version));
+    } catch (error) {
+      if (error instanceof AppError && error.code === "not_found") return null;
+      throw error;
+    }
+  }
+
   return {
     async script({ schematicId, version, platarch }) {
       const name = `${schematicId}/${version}/${platarch}`;
       const known = scripts.get(name);
       if (known !== undefined && (await schematics.find(schematicId)) !== null) {
-        // Released objects stay the same while their digests do; a version that went away throws here.
-        if ((await releases.require(versionTag(version))) === known.release) return known.script;
+        // Released objects stay the same while their digests do.
+        if ((await offered(version)) === known.release) return known.script;
       }
       const script = await make(schematicId, version, platarch);
-      scripts.set(name, { release: await releases.require(versionTag(version)), script });
+      const release = await offered(version);
+      if (release !== null) scripts.set(name, { release, script });
       return script;
     },
   };

@@ -1,6 +1,7 @@
 /** What the memory of resolved assets and of PXE scripts may hold. */
 import { expect, test } from "vitest";
 import { parseSchematic } from "../../lib/domain/schematic-parse.ts";
+import { notFound } from "../../lib/errors/app-error.ts";
 import { createAssetResolving } from "../../lib/services/asset-resolving.ts";
 import type { ReleaseService, ResolvedAsset, SchematicService } from "../../lib/services/contracts.ts";
 import { createPxeService } from "../../lib/services/pxe.ts";
@@ -40,6 +41,26 @@ test.each([
   });
   const ask = (schematicId: string) => resolve({ schematicId, version: "v1.13.2", path: "kernel-amd64" });
   expect(await madeAgain(ask, made, others)).toBe(times);
+});
+
+test("a script is made, and not remembered, for a release that is only left over", async () => {
+  let made = 0;
+  const gone = () => Promise.reject(notFound("version 1.13.2 is not available"));
+  const pxe = createPxeService({
+    ...{ schematics, externalPxeUrl: "http://factory.test" },
+    releases: { ...releases, require: gone },
+    assets: {
+      async resolve({ schematicId }) {
+        made += 1;
+        return fakeAsset(schematicId, [{}]);
+      },
+      inline: () => new TextEncoder().encode("a=b"),
+    },
+  });
+  const ask = () => pxe.script({ schematicId: "s", version: "v1.13.2", platarch: "metal-amd64" });
+  expect(await ask()).toContain(" a=b\n");
+  expect(await ask()).toContain(" a=b\n");
+  expect(made).toBe(2);
 });
 
 test.each([
