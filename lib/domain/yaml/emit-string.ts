@@ -58,21 +58,33 @@ function eachRun(text: string, onBreak: (character: string) => void, onRun: (run
   if (start < text.length) onRun(text.slice(start));
 }
 
-function writeSingle(writer: TextWriter, text: string, column: number): void {
-  writer.separate();
-  writer.content("'");
-  let broke = false;
+/** Writes the breaks as they are, and every line between them from the column on; `fresh`: the first one begins a line. */
+function writeLines(
+  writer: TextWriter,
+  text: string,
+  { column, fresh }: { column: number; fresh: boolean },
+  writeRun: (run: string) => void,
+): void {
+  let atStart = fresh;
   eachRun(
     text,
     (character) => {
       writer.lineBreak(character);
-      broke = true;
+      atStart = true;
     },
     (run) => {
-      if (broke) writer.indent(column);
-      writer.foldable(run.replaceAll("'", "''"), column);
-      broke = false;
+      if (atStart) writer.indent(column);
+      writeRun(run);
+      atStart = false;
     },
+  );
+}
+
+function writeSingle(writer: TextWriter, text: string, column: number): void {
+  writer.separate();
+  writer.content("'");
+  writeLines(writer, text, { column, fresh: false }, (run) =>
+    writer.foldable(run.replaceAll("'", "''"), column),
   );
   writer.content("'");
 }
@@ -86,19 +98,7 @@ function writeLiteral(writer: TextWriter, text: string, column: number): void {
   writer.separate();
   writer.content(`|${text.startsWith(" ") ? INDENT : ""}${chompingSign(text)}`);
   writer.literalStart();
-  let broke = true;
-  eachRun(
-    text,
-    (character) => {
-      writer.lineBreak(character);
-      broke = true;
-    },
-    (run) => {
-      if (broke) writer.indent(column);
-      writer.literalRun(run);
-      broke = false;
-    },
-  );
+  writeLines(writer, text, { column, fresh: true }, (run) => writer.literalRun(run));
 }
 
 /** Writes a string; lines after the first one begin at the column. */
