@@ -5,7 +5,7 @@ import path from "node:path";
 import pLimit from "p-limit";
 import { z } from "zod";
 import type { Arch } from "../domain/asset.ts";
-import { AppError } from "../errors/app-error.ts";
+import { orNull } from "../errors/or-null.ts";
 import { type ExtensionMetadata, parseExtensionManifest } from "../formats/extension-manifest.ts";
 import { digestHex } from "../oci/reference.ts";
 import { SingleFlight } from "../oci/single-flight.ts";
@@ -132,12 +132,6 @@ async function lookInto(dir: string): Promise<Omit<ImageContents, "compressedByt
   };
 }
 
-function readManifest(source: string): ExtensionMetadata | null {
-  try {
-    return parseExtensionManifest(source);
-  } catch (error) {
-    // Building refuses such an extension; its files can still be shown.
-    if (error instanceof AppError) return null;
-    throw error;
-  }
-}
+/** Null where building refuses the extension; its files can still be shown. */
+const readManifest = (source: string): ExtensionMetadata | null =>
+  orNull(() => parseExtensionManifest(source));

@@ -6,7 +6,7 @@ import {
   extensionImage,
   type Release,
 } from "../domain/release.ts";
-import { AppError } from "../errors/app-error.ts";
+import { orNull } from "../errors/or-null.ts";
 import { parseExtensionManifest } from "../formats/extension-manifest.ts";
 import { ociPurl, type SbomPart } from "../formats/sbom/spdx-merge.ts";
 import { parseSpdx } from "../formats/sbom/spdx-types.ts";
@@ -96,16 +96,9 @@ function readDocuments(texts: SourceTexts) {
   return { documents: good, said: sentences.length > 0 ? sentences.join(" ") : null };
 }
 
-function readManifest(text: string | null) {
-  if (text === null) return null;
-  try {
-    return parseExtensionManifest(text);
-  } catch (error) {
-    // Building refuses such an extension; a list of contents can still name it.
-    if (error instanceof AppError) return null;
-    throw error;
-  }
-}
+/** Null where building refuses the extension; a list of contents can still name it. */
+const readManifest = (text: string | null) =>
+  text === null ? null : orNull(() => parseExtensionManifest(text));
 
 /** "1.0.0" of "ghcr.io/siderolabs/name:1.0.0"; empty without a tag. */
 const tagOf = (ref: string): string => /:([^:/@]+)$/.exec(ref)?.[1] ?? "";

@@ -1,6 +1,6 @@
 /** What somebody pastes to open it: an ID, the address of a file or script, an installer reference, a form's address, YAML. */
 
-import { AppError } from "../../errors/app-error.ts";
+import { orNull } from "../../errors/or-null.ts";
 import { ARCHES, type Arch } from "../asset.ts";
 import { parseAssetPath, splitSidecar } from "../asset-path.ts";
 import { parseInstallerName } from "../registry-path.ts";
@@ -27,15 +27,6 @@ export type Pasted =
 const ID = /^[0-9a-f]{64}$/i;
 /** Long enough for every address; longer texts are taken as YAML. */
 const LONGEST_REFERENCE = 8_000;
-
-const orNull = <T>(work: () => T): T | null => {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof AppError) return null;
-    throw error;
-  }
-};
 
 /** A version as an address writes it; nothing for "latest" and other words. */
 function versionPart(text: string | undefined): Pick<PastedTarget, "version"> {

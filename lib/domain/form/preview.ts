@@ -1,5 +1,5 @@
 /** What a choice will give, computed while it is made: text and ID of the schematic, file, command line. */
-import { AppError } from "../../errors/app-error.ts";
+import { orNull } from "../../errors/or-null.ts";
 import { parseAssetPath } from "../asset-path.ts";
 import { composeCmdline } from "../cmdline.ts";
 import { canonicalSchematic } from "../schematic-canonical.ts";
@@ -24,15 +24,6 @@ export interface Preview {
   /** The same without the arguments and META values of the choice. */
   plainCmdline: string | null;
 }
-
-const orNull = <T>(work: () => T): T | null => {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof AppError) return null;
-    throw error;
-  }
-};
 
 interface LineInput {
   meta: { key: number; value: string }[];
