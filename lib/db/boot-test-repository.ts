@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { BOOT_TEST_STATES, type BootTest, type Verdict } from "../domain/boot-test.ts";
 import type { Database } from "./client.ts";
-import { Prisma, type OwnBootTest as Row } from "./generated/client.ts";
+import type { OwnBootTest as Row } from "./generated/client.ts";
+import { unlessTaken } from "./unless-taken.ts";
 
 export interface BootTestRepository {
   /** Adds a queued test in place of the finished ones of its pin; false when one of the pin is open. */
@@ -19,24 +20,19 @@ export interface BootTestRepository {
   finish(id: string, end: Verdict & { log: string; ms: number | null; at: Date }): Promise<void>;
 }
 
-const TAKEN = "P2002";
 const OPEN = { in: ["queued", "running"] };
 
 /** The repository over one client. */
 export function createBootTestRepository(db: Database): BootTestRepository {
   return {
-    async insert(test) {
+    insert(test) {
       const { pinId } = test;
-      try {
-        await db.$transaction([
+      return unlessTaken(() =>
+        db.$transaction([
           db.ownBootTest.deleteMany({ where: { pinId, finishedAt: { not: null } } }),
           db.ownBootTest.create({ data: test }),
-        ]);
-        return true;
-      } catch (error) {
-        if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === TAKEN) return false;
-        throw error;
-      }
+        ]),
+      );
     },
     async find(id) {
       const row = await db.ownBootTest.findUnique({ where: { id } });

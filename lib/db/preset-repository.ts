@@ -3,6 +3,7 @@ import { z } from "zod";
 import { type Preset, presetTargetSchema } from "../domain/preset.ts";
 import type { Database } from "./client.ts";
 import { type Preset as PresetRow, Prisma } from "./generated/client.ts";
+import { unlessTaken } from "./unless-taken.ts";
 
 export interface PresetRepository {
   /** By name; with a label only those that carry it. */
@@ -17,7 +18,6 @@ export interface PresetRepository {
   remove(id: string): Promise<boolean>;
 }
 
-const NAME_TAKEN = "P2002";
 const UUID = /^[0-9a-f-]{36}$/;
 
 /** The repository over one client. */
@@ -53,16 +53,6 @@ export function createPresetRepository(db: Database): PresetRepository {
 
 const labelFilter = ({ name, value }: { name: string; value: string | null }): Prisma.JsonFilter =>
   value === null ? { path: [name], not: Prisma.AnyNull } : { path: [name], equals: value };
-
-async function unlessTaken(work: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await work();
-    return true;
-  } catch (error) {
-    if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === NAME_TAKEN) return false;
-    throw error;
-  }
-}
 
 const labelsSchema = z.record(z.string(), z.string());
 
