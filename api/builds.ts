@@ -116,7 +116,7 @@ const events = createRoute({
 });
 
 /** What the API shows of a build: its fields plus links, without names inside the object store. */
-export const buildJson = ({ asset, ...build }: BuildView) => ({
+const buildJson = ({ asset, ...build }: BuildView) => ({
   ...build,
   asset: asset && assetJson(asset),
   links: {

@@ -95,7 +95,7 @@ export class Cmdline {
 }
 
 /** Arguments every image of a release starts with, before anyone adds theirs. */
-export function defaultArguments(version: string): string[] {
+function defaultArguments(version: string): string[] {
   const rules = quirks(version);
   return [
     ...(rules.initOnAlloc ? ["init_on_alloc=1"] : []),

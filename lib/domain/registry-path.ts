@@ -37,7 +37,7 @@ const LONGEST = 1_024;
 const RESOURCES = ["manifests", "blobs", "referrers", "tags"] as const;
 
 /** Images of the source that are passed on. */
-export const SOURCE_COMPONENTS = [
+const SOURCE_COMPONENTS = [
   "installer-base",
   "installer",
   "imager",

@@ -94,7 +94,7 @@ function changeOf(
 }
 
 /** Extensions of both sides. Repeats of a name count once, at their first place. */
-export function diffExtensions(before: DiffSide, after: DiffSide): ExtensionChange[] {
+function diffExtensions(before: DiffSide, after: DiffSide): ExtensionChange[] {
   const [old, fresh] = [namesOf(before), namesOf(after)];
   const stays = new Set(
     diffLists(

@@ -23,7 +23,7 @@ export interface CpioLocation extends CpioMember {
 export const CPIO_FOLDER = 0o040000;
 export const CPIO_FILE = 0o100000;
 /** Archives end on a multiple of this, as GNU cpio writes them. */
-export const CPIO_BLOCK = 512;
+const CPIO_BLOCK = 512;
 
 const MAGIC = "070701";
 const HEADER_BYTES = 110;

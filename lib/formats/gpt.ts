@@ -109,7 +109,7 @@ export function gptWrites(disk: GptDisk): DiskWrite[] {
 }
 
 /** Bytes 446 to 511 of the protective MBR: one entry of type EE over the whole disk, not bootable. */
-export function protectiveMbrTable(lastLba: number): Uint8Array {
+function protectiveMbrTable(lastLba: number): Uint8Array {
   const bytes = new Uint8Array(512 - MBR_TABLE_OFFSET);
   bytes.set([0x00, 0x00, 0x02, 0x00, 0xee, 0xff, 0xff, 0xff]);
   const view = new DataView(bytes.buffer);

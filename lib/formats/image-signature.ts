@@ -9,7 +9,7 @@ export const SIGNATURE_TYPE = "cosign container image signature";
 /** Predicate type by which cosign tells a signature from other statements; its predicate is empty. */
 export const SIGN_PREDICATE = "https://sigstore.dev/cosign/sign/v1";
 /** OCI image-spec 1.1, "Guidelines for Artifact Usage": an artifact without a configuration. */
-export const EMPTY_CONFIG = "application/vnd.oci.empty.v1+json";
+const EMPTY_CONFIG = "application/vnd.oci.empty.v1+json";
 export const EMPTY_JSON: Uint8Array = new TextEncoder().encode("{}");
 
 const encode = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));

@@ -10,7 +10,7 @@ export interface Signer {
   sign: (bytes: Uint8Array) => Uint8Array;
 }
 
-export const SIGNED_DATA = "1.2.840.113549.1.7.2";
+const SIGNED_DATA = "1.2.840.113549.1.7.2";
 const DATA = "1.2.840.113549.1.7.1";
 const CONTENT_TYPE = "1.2.840.113549.1.9.3";
 const MESSAGE_DIGEST = "1.2.840.113549.1.9.4";

@@ -26,7 +26,7 @@ export interface UkiDescription {
 }
 
 /** Text of a .profile section, without newline at the end. */
-export const profileText = (id: string, title?: string): string =>
+const profileText = (id: string, title?: string): string =>
   title === undefined ? `ID=${id}` : `ID=${id}\nTITLE=${title}`;
 
 /** The sections to append to the stub, in order. The first .cmdline, .linux and .initrd are the main ones. */

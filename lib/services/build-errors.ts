@@ -31,7 +31,7 @@ export function toBuildError(thrown: unknown, place: FailurePlace): BuildError {
 }
 
 /** Known system errors get a sentence of their own, also behind a step that failed; the rest is `internal`. */
-export function asAppError(thrown: unknown): AppError {
+function asAppError(thrown: unknown): AppError {
   const known = systemError(thrown);
   if (known !== null) return known;
   if (thrown instanceof AppError) {

@@ -10,7 +10,7 @@ const SHOWN_CHARACTERS = 6;
 export type FindConfigured = (ids: string[]) => Promise<string[]>;
 
 /** What is shown of an ID that must not be known. */
-export const cutShort = (schematicId: string): string => `${schematicId.slice(0, SHOWN_CHARACTERS)}…`;
+const cutShort = (schematicId: string): string => `${schematicId.slice(0, SHOWN_CHARACTERS)}…`;
 
 /**
  * The build use cases for the outside. Whoever has the ID of a schematic may read its text, and with it the

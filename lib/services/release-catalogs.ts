@@ -61,7 +61,7 @@ export async function readOverlaysCatalog(
  * One line per extension, "<registry>/<name>:<version>@sha256:<hex>"; lines without "@" are passed over. Author and
  * description come from a map keyed by the whole line. source_invalid naming the line that cannot be read.
  */
-export function parseImageDigests(
+function parseImageDigests(
   what: string,
   digests: string,
   descriptions: string,
@@ -89,7 +89,7 @@ export function parseImageDigests(
 }
 
 /** The list under "overlays"; references are kept as they are written. source_invalid when it cannot be read. */
-export function parseOverlays(what: string, text: string): CatalogOverlay[] {
+function parseOverlays(what: string, text: string): CatalogOverlay[] {
   const parsed = overlaysSchema.safeParse(parseYaml(what, "overlays.yaml", text));
   if (!parsed.success) {
     const issue = parsed.error.issues[0];

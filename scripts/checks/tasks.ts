@@ -60,7 +60,7 @@ export function tier(name: string, projects: string[] = [name]): Task {
 }
 
 /** Runs the task with the Node that runs us. With `show` its output appears as it comes. */
-export function runTask(task: Task, show: boolean): Promise<Outcome> {
+function runTask(task: Task, show: boolean): Promise<Outcome> {
   mkdirSync(COUNTS_FOLDER, { recursive: true });
   const countsFile = join(COUNTS_FOLDER, `${task.name}.json`);
   rmSync(countsFile, { force: true });

@@ -13,7 +13,7 @@ type Argument =
   | { list: (string | typeof FIRST_ARGUMENT)[] };
 
 /** Stands for the first argument the program was started with (absent when there was none). */
-export const FIRST_ARGUMENT = Symbol("first argument");
+const FIRST_ARGUMENT = Symbol("first argument");
 
 export interface Call {
   name: SyscallName;

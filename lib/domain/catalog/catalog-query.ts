@@ -6,7 +6,7 @@ import type { CatalogEntry, CatalogIndex } from "./catalog-index.ts";
 export const CATALOG_LISTS = ["extensions", "overlays", "releases"] as const;
 export type CatalogList = (typeof CATALOG_LISTS)[number];
 
-export const CATALOG_SORTS = ["name", "version", "talos"] as const;
+const CATALOG_SORTS = ["name", "version", "talos"] as const;
 /** name; version: of the image; talos: newest release that has it, then name. */
 export type CatalogSort = (typeof CATALOG_SORTS)[number];
 

@@ -4,7 +4,7 @@ import type { OptionValue } from "../schematic-types.ts";
 import { emitDocument } from "../yaml/emit.ts";
 import { parseOverlayOptions } from "./overlay-options-text.ts";
 
-export const KNOWN_OPTIONS = ["configTxtAppend", "configTxt"] as const;
+const KNOWN_OPTIONS = ["configTxtAppend", "configTxt"] as const;
 /** configTxtAppend: lines put behind the firmware's config.txt; configTxt: the whole file. */
 export type KnownOption = (typeof KNOWN_OPTIONS)[number];
 

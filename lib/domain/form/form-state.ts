@@ -45,8 +45,8 @@ export interface FormState {
   embeddedConfig: string;
 }
 
-export const DEFAULT_PLATFORM = "nocloud";
-export const DEFAULT_BOARD = "rpi_generic";
+const DEFAULT_PLATFORM = "nocloud";
+const DEFAULT_BOARD = "rpi_generic";
 /** A board that the form has no name for. */
 export const OTHER_BOARD = "other";
 

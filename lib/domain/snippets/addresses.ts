@@ -16,7 +16,7 @@ export const fileUrl = ({ publicUrl, schematicId, version }: Place, path: string
   `${publicUrl}/image/${schematicId}/${version}/${path}`;
 
 /** Address of the iPXE script of `metal-amd64` and the like. */
-export const pxeScriptUrl = ({ pxeUrl, schematicId, version }: Place, name: string): string =>
+const pxeScriptUrl = ({ pxeUrl, schematicId, version }: Place, name: string): string =>
   `${pxeUrl}/pxe/${schematicId}/${version}/${name}`;
 
 /** The line that an iPXE shell or script runs. */

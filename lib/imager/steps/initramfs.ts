@@ -53,7 +53,7 @@ async function compressArchive(
 }
 
 /** The pieces of a whole archive, end mark included. */
-export function cpioArchive(entries: StagedEntry[]): Piece[] {
+function cpioArchive(entries: StagedEntry[]): Piece[] {
   const subfolders = countSubfolders(entries);
   const pieces: Piece[] = [];
   let length = 0;

@@ -17,7 +17,7 @@ import { type EspFile, writeIsoEsp } from "./esp-image.ts";
 import { GRUB_ELTORITO, GRUB_HYBRID_MBR } from "./grub-platforms.ts";
 
 /** Name that firmware looks for on removable media (UEFI 2.10 §3.5.1.1). */
-export const EFI_FALLBACK: Record<Arch, string> = { amd64: "BOOTX64.EFI", arm64: "BOOTAA64.EFI" };
+const EFI_FALLBACK: Record<Arch, string> = { amd64: "BOOTX64.EFI", arm64: "BOOTAA64.EFI" };
 
 const RANDOM_SEED = "loader/random-seed";
 const RANDOM_SEED_BYTES = 32;
