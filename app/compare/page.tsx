@@ -17,6 +17,7 @@ import type { Comparison } from "../../lib/services/catalog-contracts.ts";
 import { pageContext } from "../../lib/services/current.ts";
 import { type PageQuery, toQuery } from "../page-query.ts";
 import { requestWords } from "../request-words.ts";
+import { unlessAway } from "../unless-away.ts";
 
 export async function generateMetadata(): Promise<Metadata> {
   return { title: (await requestWords()).t("compare.title") };
@@ -71,7 +72,7 @@ function Question({ words, problem, form }: { words: Words; problem: string | nu
 export default async function ComparePage({ searchParams }: { searchParams: Promise<PageQuery> }) {
   const query = toQuery(await searchParams);
   const words = await requestWords();
-  const versions = [...(await pageContext().services.releases.versions())].reverse();
+  const versions = [...(await unlessAway(pageContext().services.releases.versions(), []))].reverse();
   const target = readMachineTarget(query);
   const [a, b] = [query.get("a") ?? "", query.get("b") ?? ""];
   const [before, after] = [readSide(a), readSide(b)];

@@ -11,6 +11,7 @@ import { pageContext } from "../../lib/services/current.ts";
 import { type PageQuery, toQuery } from "../page-query.ts";
 import { requestWords } from "../request-words.ts";
 import { newestVersion } from "../schematics/[id]/result-target.ts";
+import { unlessAway } from "../unless-away.ts";
 import { readUpgrade } from "./upgrade-query.ts";
 import { Report } from "./upgrade-report.tsx";
 
@@ -32,7 +33,7 @@ export default async function UpgradePage({ searchParams }: { searchParams: Prom
   const query = toQuery(await searchParams);
   const words = await requestWords();
   const { services, publicUrl } = pageContext();
-  const versions = [...(await services.releases.versions())].reverse();
+  const versions = [...(await unlessAway(services.releases.versions(), []))].reverse();
   const request = readUpgrade(query);
   const written = query.get("id") ?? "";
   const found = request === null ? null : await check(request);

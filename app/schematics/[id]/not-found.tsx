@@ -2,6 +2,7 @@
 import { Missing } from "../../../components/page/missing.tsx";
 import { pageContext } from "../../../lib/services/current.ts";
 import { requestPath, requestWords } from "../../request-words.ts";
+import { unlessAway } from "../../unless-away.ts";
 
 /** The text of a path segment; one that is not encoded as it should be stays as it is. */
 function decoded(segment: string): string {
@@ -27,7 +28,7 @@ export default async function ResultNotFound() {
       />
     );
   }
-  const versions = [...(await releases.versions())].reverse();
+  const versions = [...(await unlessAway(releases.versions(), []))].reverse();
   const other = (version: string) => {
     const query = new URLSearchParams(url.search);
     query.set("version", version);

@@ -8,6 +8,7 @@ import type { Release } from "../../../lib/domain/release.ts";
 import { isPrerelease } from "../../../lib/domain/versions.ts";
 import { isAppError } from "../../../lib/errors/is-app-error.ts";
 import type { Services, StoredSchematic } from "../../../lib/services/contracts.ts";
+import { unlessAway } from "../../unless-away.ts";
 
 export interface Result {
   stored: StoredSchematic;
@@ -19,15 +20,16 @@ export interface Result {
 
 /** The newest stable version offered, with "v"; null when nothing is. */
 export async function newestVersion(services: Services): Promise<string | null> {
-  const versions = await services.releases.versions();
+  const versions = await unlessAway(services.releases.versions(), []);
   return versions.findLast((version) => !isPrerelease(version)) ?? versions.at(-1) ?? null;
 }
 
+/** Null as well while the source cannot be asked about it or has something unusable: the frame of every page says so. */
 async function findRelease(services: Services, version: string): Promise<Release | null> {
   try {
     return await services.releases.require(version);
   } catch (error) {
-    if (isAppError(error) && error.status < 500) return null;
+    if (isAppError(error) && error.code !== "internal") return null;
     throw error;
   }
 }
