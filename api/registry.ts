@@ -12,6 +12,10 @@ const API_VERSION = { "Docker-Distribution-Api-Version": "registry/2.0" };
 const FOR_EVER = { "Cache-Control": "max-age=31536000" };
 const MOST_TAGS = 10_000;
 
+/** Whoever brought an own image wrote its bytes: no browser is to take them for a page of ours. */
+const guardOf = ({ target }: RegistryRequest): Record<string, string> =>
+  target.kind === "own" ? { "X-Content-Type-Options": "nosniff" } : {};
+
 const callOf = (c: ApiContext) => ({ requestId: requestIdOf(c), signal: clientSignal(c.env.outgoing) });
 
 function documentRepresentation(
@@ -21,7 +25,12 @@ function documentRepresentation(
   return {
     sizeBytes: bytes.length,
     etag: `"${digest}"`,
-    headers: { "Content-Type": mediaType, "Docker-Content-Digest": digest, ...API_VERSION, ...headers },
+    headers: {
+      "Content-Type": mediaType,
+      "Docker-Content-Digest": digest,
+      ...API_VERSION,
+      ...headers,
+    },
     open: (range) => Promise.resolve(range ? bytes.subarray(range.start, range.end + 1) : bytes),
   };
 }
@@ -40,7 +49,8 @@ async function answerManifest(c: ApiContext, request: RegistryRequest): Promise<
   if (document.location !== undefined) return handOver(document.location);
   const fixed = request.reference === document.digest;
   // Which manifest a tag gives depends on Accept as well.
-  return send(c, documentRepresentation(document, fixed ? FOR_EVER : { Vary: "Origin, Accept" }));
+  const keeping: Record<string, string> = fixed ? FOR_EVER : { Vary: "Origin, Accept" };
+  return send(c, documentRepresentation(document, { ...keeping, ...guardOf(request) }));
 }
 
 async function answerBlob(c: ApiContext, request: RegistryRequest): Promise<Response> {
@@ -54,6 +64,7 @@ async function answerBlob(c: ApiContext, request: RegistryRequest): Promise<Resp
       "Docker-Content-Digest": blob.digest,
       ...API_VERSION,
       ...FOR_EVER,
+      ...guardOf(request),
     },
     open: (range, signal) => blob.open(range, signal),
   });

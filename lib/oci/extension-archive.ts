@@ -22,8 +22,6 @@ const SELINUX = "SCHILY.xattr.security.selinux";
 const WHAT = "The archive";
 const MOST_PATH = 1_024;
 const MOST_PART = 255;
-/** A window larger than this is of no use below the limit of bytes, and only costs memory. */
-const ZSTD_MEMORY = "128MB";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const CONTROL = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/;
 
@@ -59,7 +57,7 @@ export async function unpackExtension(
     left: maxEntries,
   };
   const scratchFile = `${dir}.${randomUUID()}.tar`;
-  const opening = { what: WHAT, run, scratchFile, budget, signal, zstdMemory: ZSTD_MEMORY };
+  const opening = { what: WHAT, run, scratchFile, budget, signal };
   try {
     await mkdir(dir, { recursive: true });
     const archive = await openLayer(file, opening);

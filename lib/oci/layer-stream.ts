@@ -20,8 +20,6 @@ export interface LayerStreamOptions {
   scratchFile: string;
   budget: ByteBudget;
   signal?: AbortSignal | undefined;
-  /** Memory that zstd may use: its window. */
-  zstdMemory?: string;
 }
 
 export interface LayerStream {
@@ -31,6 +29,8 @@ export interface LayerStream {
 }
 
 const WATCH_MS = 50;
+/** For its window. It is what zstd takes unless told otherwise, so no writer goes above it without knowing. */
+const ZSTD_MEMORY = "128MB";
 const CHUNK_BYTES = 1 << 20;
 
 /** The first bytes decide about the compression (RFC 1952, RFC 8878), not the media type, which lies at times. */
@@ -73,7 +73,7 @@ async function unpackZstd(path: string, options: LayerStreamOptions): Promise<vo
     );
   }, WATCH_MS);
   try {
-    await options.run("zstd", ["-d", "-q", "-c", `--memory=${options.zstdMemory ?? "1024MB"}`], {
+    await options.run("zstd", ["-d", "-q", "-c", `--memory=${ZSTD_MEMORY}`], {
       stdin: { file: path },
       stdoutFile: options.scratchFile,
       signal: controller.signal,

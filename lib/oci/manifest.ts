@@ -60,10 +60,27 @@ export function toResolvedManifest(
   } catch (cause) {
     throw unreadable(what, "the manifest is not JSON", cause);
   }
+  return { digest: digestOf(bytes), mediaType: mediaTypeOf(what, json, contentType), bytes, json };
+}
+
+/** Manifests are handed on under their type, so it must not be one that browsers show: JSON of a vendor tree (RFC 6838 §3.2). */
+const VENDOR_JSON = /^application\/vnd\.[a-z0-9][a-z0-9.+_-]{0,200}\+json$/;
+
+/** What the document says of itself, else what the registry says of it, else what it looks like. */
+function mediaTypeOf(what: string, json: unknown, contentType: string | null): string {
   const declared = z.object({ mediaType: z.string() }).safeParse(json);
-  const header = contentType?.split(";")[0]?.trim();
-  const mediaType = declared.success ? declared.data.mediaType : (header ?? "");
-  return { digest: digestOf(bytes), mediaType, bytes, json };
+  if (declared.success) {
+    if (VENDOR_JSON.test(declared.data.mediaType)) return declared.data.mediaType;
+    throw unreadable(
+      what,
+      `its media type ${JSON.stringify(declared.data.mediaType.slice(0, 100))} is none of a manifest`,
+    );
+  }
+  const header = contentType?.split(";")[0]?.trim() ?? "";
+  if (VENDOR_JSON.test(header)) return header;
+  return typeof json === "object" && json !== null && "manifests" in json
+    ? MEDIA.ociIndex
+    : MEDIA.ociManifest;
 }
 
 /** True when the manifest is an index or a manifest list. A document that is both kinds at once is refused. */

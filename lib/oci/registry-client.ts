@@ -49,6 +49,8 @@ export interface RegistryClient {
 export const MAX_MANIFEST_BYTES = 8 * 1024 * 1024;
 const MAX_TAG_PAGE_BYTES = 16 * 1024 * 1024;
 const MAX_TAG_PAGES = 1000;
+/** They are held in memory; large public repositories have some ten thousand. */
+const MAX_TAGS = 100_000;
 const TAGS_PER_PAGE = "1000";
 const USER_AGENT = "casthouse";
 
@@ -170,6 +172,7 @@ async function listTags(ask: Ask, registry: string, repository: string, signal: 
     }
     const page = await readWhole(response, what, MAX_TAG_PAGE_BYTES);
     for (const tag of parseTagPage(what, page)) tags.add(tag);
+    if (tags.size > MAX_TAGS) throw unavailable(what, `the list has more than ${MAX_TAGS} tags`);
     const next = nextPageQuery(response.headers.get("link"));
     if (next === query) throw unavailable(what, "the next page of the list is the same page");
     query = next;

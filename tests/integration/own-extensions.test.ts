@@ -79,9 +79,11 @@ describe("an uploaded extension", () => {
     await execute("skopeo", [...flags, `${from}@${first.digest}`, target]);
     const tags = await json(`/v2/own/${NAME}/tags/list`);
     expect(tags).toEqual({ name: `own/${NAME}`, tags: ["v1.0.0"] });
-    expect((await get(`/v2/own/${NAME}/manifests/v1.0.0`)).headers.get("docker-content-digest")).toBe(
+    const { headers } = await get(`/v2/own/${NAME}/manifests/v1.0.0`);
+    expect([headers.get("docker-content-digest"), headers.get("x-content-type-options")]).toEqual([
       first.digest,
-    );
+      "nosniff",
+    ]);
   });
 
   test("arrives in the initramfs and names its digest in the lock", async () => {

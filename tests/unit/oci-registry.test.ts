@@ -330,6 +330,23 @@ describe("tags and manifests", () => {
     expect(fake.count(/tags\/list/)).toBe(5);
   });
 
+  test("end where a registry lists tags for ever", async () => {
+    let pages = 0;
+    const client = createRegistryClient({
+      registry: "https://reg.example",
+      fetch: async () => {
+        pages += 1;
+        const tags = Array.from({ length: 20_000 }, (_, index) => `t${pages}-${index}`);
+        return Response.json(
+          { tags },
+          { headers: { link: `</v2/a/tags/list?n=1&last=${pages}>; rel="next"` } },
+        );
+      },
+    });
+    expect((await failure(client.tags("a"))).message).toContain("more than 100000 tags");
+    expect(pages).toBe(6);
+  });
+
   test("put a path prefix between /v2/ and the repository", async () => {
     const image = fake.push("ghcr/siderolabs/imager", "v1.0.0", { layers: [await layer()] });
     for (const base of ["/ghcr", "/ghcr/", "/v2/ghcr"]) {
