@@ -1,5 +1,6 @@
 /** Joins own extensions: the reader of our own registry, the releases with own entries, and the use cases. */
 import path from "node:path";
+import pLimit from "p-limit";
 import type { Logger } from "pino";
 import type { Config } from "./config/types.ts";
 import { createBootTestRepository } from "./db/boot-test-repository.ts";
@@ -32,6 +33,9 @@ import type { ObjectStore } from "./storage/object-store.ts";
 
 /** Unpacked images may be this many times as large as they are sent; scratch space is not for bombs. */
 const GROWTH = 8;
+/** Images that are unpacked side by side: each may need many gigabytes for a while. */
+const UNPACKED_AT_ONCE = 2;
+const LOOK_MS = 30 * 60_000;
 
 /** The official images, and those below own/ out of our own tables and store. For web and worker. */
 export function joinOwnImages(
@@ -105,7 +109,8 @@ function serviceOptions(
   // Not that of builds: a worker that starts removes what is no build's.
   const scratchDir = path.join(config.dataDir, "own-scratch");
   return {
-    ...{ rows, official, findConfigured, onChange, maxBytes, maxCount, now },
+    ...{ rows, official, findConfigured, onChange, maxBytes, maxCount, now, lookMs: LOOK_MS },
+    turn: pLimit(UNPACKED_AT_ONCE),
     releases: official,
     access: createOwnAccess(mode, adminToken, now),
     openRemote: createRemotes({

@@ -45,7 +45,7 @@ export default async function OwnExtensionsPage({ searchParams }: { searchParams
             <h2 id="upload" className="text-lg font-semibold">
               {t("own.upload")}
             </h2>
-            <UploadForm />
+            <UploadForm override={mode === "admin"} />
             <CodeLine
               caption={t("own.upload.curl")}
               text={`curl -fT daemon.tar.gz${token} ${publicUrl}/api/v1/extensions/team/daemon`}
@@ -55,7 +55,7 @@ export default async function OwnExtensionsPage({ searchParams }: { searchParams
             <h2 id="registry" className="text-lg font-semibold">
               {t("own.registry")}
             </h2>
-            <AddSourceForm words={words} />
+            <AddSourceForm words={words} override={mode === "admin"} />
           </section>
         </>
       )}

@@ -63,7 +63,8 @@ function Trust({ words }: { words: Words }) {
   );
 }
 
-export function AddSourceForm({ words }: { words: Words }) {
+/** `override`: official names may be replaced here. */
+export function AddSourceForm({ words, override }: { words: Words; override: boolean }) {
   const { t } = words;
   return (
     <form method="post" action="/extensions/add" className="mt-4 max-w-2xl space-y-5">
@@ -97,12 +98,14 @@ export function AddSourceForm({ words }: { words: Words }) {
         </select>
       </label>
       <Trust words={words} />
-      <label className="flex items-start gap-2">
-        <input type="checkbox" name="override" value="1" className="mt-1" />
-        <span>
-          {t("own.override")} <span className="text-soft">{t("own.override.hint")}</span>
-        </span>
-      </label>
+      {override && (
+        <label className="flex items-start gap-2">
+          <input type="checkbox" name="override" value="1" className="mt-1" />
+          <span>
+            {t("own.override")} <span className="text-soft">{t("own.override.hint")}</span>
+          </span>
+        </label>
+      )}
       <button type="submit" className="button button-primary">
         {t("own.add")}
       </button>

@@ -51,8 +51,13 @@ function uploadAddress(fields: FormData): string {
   return `/extensions/upload/${text("namespace")}/${text("name")}?${query}`;
 }
 
+interface Override {
+  /** Official names may be replaced here. */
+  override: boolean;
+}
+
 /** The archive, what it is called, and what it is for. */
-function Fields() {
+function Fields({ override }: Override) {
   const { t } = useWords();
   const field = "input font-mono text-sm";
   return (
@@ -76,15 +81,17 @@ function Fields() {
           <input name="talos" placeholder=">=1.12.0" spellCheck={false} className={field} />
         </label>
       </div>
-      <label className="flex items-start gap-2 text-sm">
-        <input type="checkbox" name="override" value="1" className="mt-0.5" />
-        <span>{t("own.override")}</span>
-      </label>
+      {override && (
+        <label className="flex items-start gap-2 text-sm">
+          <input type="checkbox" name="override" value="1" className="mt-0.5" />
+          <span>{t("own.override")}</span>
+        </label>
+      )}
     </>
   );
 }
 
-export function UploadForm() {
+export function UploadForm({ override }: Override) {
   const { t } = useWords();
   const [sending, setSending] = useState<Sending>({ state: "idle" });
   const busy = sending.state === "sending" || sending.state === "checking";
@@ -96,7 +103,7 @@ export function UploadForm() {
   }
   return (
     <form onSubmit={onSubmit} className="needs-script max-w-2xl space-y-4">
-      <Fields />
+      <Fields override={override} />
       <div className="flex flex-wrap items-center gap-4">
         <button type="submit" className="button button-primary" disabled={busy}>
           {t("own.upload.do")}

@@ -33,7 +33,14 @@ export interface LookingOptions {
   /** Pins that are not retired, at most. */
   maxCount: number;
   now: () => number;
+  /** Lets few images be unpacked at once. */
+  turn: Turn;
+  /** How long a look may take: a registry may be as slow as it likes, and others wait. */
+  lookMs: number;
 }
+
+/** Lets so much work run at once and no more. */
+export type Turn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
  * Gives the pins to add; they are not saved. `digest` looks for that image instead of what a tag means. Failures name what
@@ -45,14 +52,22 @@ export async function lookAtSource(
   signal: AbortSignal,
   digest: string | null = null,
 ): Promise<OwnPin[]> {
+  const ending = AbortSignal.timeout(options.lookMs);
+  const either = AbortSignal.any([signal, ending]);
   try {
     return await options.inspection.inScratch((scratch) =>
-      lookAndBring(options, { source, digest, scratch }, signal),
+      lookAndBring(options, { source, digest, scratch }, either),
     );
   } catch (error) {
-    throw ownFailure(error);
+    throw ending.aborted && !signal.aborted ? tooSlow(source, options.lookMs) : ownFailure(error);
   }
 }
+
+const tooSlow = ({ reference }: OwnSource, lookMs: number): AppError =>
+  new AppError("timed_out", `${reference} was not fetched within ${Math.round(lookMs / 60_000)} minutes`, {
+    hint: "Try again later, or bring it from a registry that is nearer.",
+    retryable: true,
+  });
 
 /** Hints of the reader of registries are about the source of the releases; here other settings matter. */
 const OWN_HINTS: [about: string, hint: string][] = [
@@ -184,7 +199,7 @@ async function examine(
   const release = await releaseFor(options.releases, talos);
   const reports =
     source.subject === "extension"
-      ? await inspection.reports({ repository, ...image }, release, signal, images)
+      ? await options.turn(() => inspection.reports({ repository, ...image }, release, signal, images))
       : [];
   requireUsable(name, reports);
   const { author, description, constraint } = saidBy(reports, candidate);

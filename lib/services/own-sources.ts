@@ -1,5 +1,5 @@
 /** Own sources: add, look, adopt, upload, retire, remove. Every change is on purpose; nothing moves by itself. */
-import pLimit, { type LimitFunction } from "p-limit";
+import pLimit from "p-limit";
 import { newBuildId } from "../db/build-id.ts";
 import type { OwnPin, OwnSource, OwnSourceInput } from "../domain/own-sources.ts";
 import { quoteText } from "../domain/quote.ts";
@@ -19,11 +19,11 @@ import type {
 import { lookAtSource, refuseTooMany } from "./own-looking.ts";
 import { adopted, refuseOfficialName, toPinView } from "./own-pins.ts";
 import { publishPin, repositoryOfPin } from "./own-publishing.ts";
-import { type Turn, takeUpload, type UploadOptions } from "./own-uploads.ts";
+import { takeUpload, type UploadOptions } from "./own-uploads.ts";
 import { usageOf } from "./own-usage.ts";
 
-/** Images that are unpacked side by side: each may need many gigabytes for a while. */
-const MOST_AT_ONCE = 2;
+/** Looks of one process side by side; each may hold room for all that its source says it has. */
+const LOOKS_AT_ONCE = 4;
 
 export interface OwnSourceServiceOptions extends UploadOptions {
   access: OwnAccess;
@@ -37,8 +37,8 @@ export interface OwnSourceServiceOptions extends UploadOptions {
 /** The use cases of own sources. Who may use them is asked by the routes. */
 export function createOwnSourceService(options: OwnSourceServiceOptions): OwnSourceService {
   const { rows, access, onChange } = options;
-  const limit = pLimit(MOST_AT_ONCE);
-  const reads = readsOf(options, limit);
+  const limit = pLimit(LOOKS_AT_ONCE);
+  const reads = readsOf(options);
   const look = (source: OwnSource, signal: AbortSignal) => limit(() => lookAtSource(options, source, signal));
   const changed = <T>(result: T): T => {
     onChange();
@@ -48,6 +48,7 @@ export function createOwnSourceService(options: OwnSourceServiceOptions): OwnSou
     access,
     ...reads,
     async add(input, signal) {
+      requireOverride(access, input.override);
       const source = newSource(options, input, false);
       const pins = source.kind === "upload" ? [] : await look(source, signal);
       if (!(await rows.addSource(source, pins))) throw nameTaken(source);
@@ -78,7 +79,7 @@ export function createOwnSourceService(options: OwnSourceServiceOptions): OwnSou
       await rows.retirePin(pinId);
       return changed(await reads.requirePin(pinId));
     },
-    upload: async (request) => changed(await upload(options, request, limit)),
+    upload: async (request) => changed(await upload(options, request)),
     async remove(id) {
       const source = await requireSource(options, id);
       if (source.declared) throw declaredInFile();
@@ -101,18 +102,15 @@ async function adopt(
   return toPinView(pin);
 }
 
-async function upload(
-  options: OwnSourceServiceOptions,
-  request: UploadRequest,
-  turn: Turn,
-): Promise<OwnPinView> {
-  const { rows } = options;
-  const official = await newestOfficial(options);
+async function upload(options: OwnSourceServiceOptions, request: UploadRequest): Promise<OwnPinView> {
+  const { rows, access } = options;
   const { namespace, name, override = false } = request;
+  requireOverride(access, override);
+  const official = await newestOfficial(options);
   refuseOfficialName({ subject: "extension", name: `${namespace}/${name}`, override }, official);
   const known = await findUploads(options, request);
   const source = known ?? newUploads(options, request);
-  const offered = await takeUpload(options, source.id, request, turn);
+  const offered = await takeUpload(options, source.id, request);
   const added = known === null ? await rows.addSource(source, [offered]) : await rows.addPins([offered]);
   const pin = added ? offered : await addToOther(options, source, offered);
   if (known !== null && override && !known.override) await rows.changeSource({ ...known, override });
@@ -136,8 +134,8 @@ async function addToOther(
 
 type Reads = Pick<OwnSourceService, "list" | "require" | "requirePin" | "check" | "usage">;
 
-function readsOf(options: OwnSourceServiceOptions, limit: LimitFunction): Reads {
-  const { rows, inspection, official } = options;
+function readsOf(options: OwnSourceServiceOptions): Reads {
+  const { rows, inspection, official, turn } = options;
   return {
     async list() {
       const [sources, pins] = await Promise.all([rows.sources(), rows.pins()]);
@@ -157,13 +155,22 @@ function readsOf(options: OwnSourceServiceOptions, limit: LimitFunction): Reads 
       if (pin.subject === "overlay") return [];
       const image = { ...pin, repository: repositoryOfPin(pin) };
       const release = await official.require(version);
-      return limit(() => inspection.reports(image, release, signal));
+      return turn(() => inspection.reports(image, release, signal));
     },
     async usage(id) {
       await requireSource(options, id);
       return usageOf(options, id);
     },
   };
+}
+
+/** Where everyone may bring extensions, nobody may put one in place of what others take for the official one. */
+function requireOverride({ mode }: OwnAccess, override: boolean): void {
+  if (!override || mode !== "everyone") return;
+  throw new AppError("forbidden", "Official extensions are replaced by administrators only", {
+    hint: "The operator can set OWN_EXTENSIONS=admin and an ADMIN_TOKEN, or declare the source in OWN_EXTENSIONS_FILE.",
+    retryable: false,
+  });
 }
 
 /** Puts a pin into use as it is given. It can be pulled before any release names it. */

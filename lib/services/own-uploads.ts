@@ -45,9 +45,6 @@ const MOST_GROWTH = 8;
 const MOST_ENTRIES = 100_000;
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 
-/** Lets so much work run at once and no more. */
-export type Turn = <T>(work: () => Promise<T>) => Promise<T>;
-
 /**
  * Gives the pin for what was sent, offered and not saved. invalid_input with the reports when it has errors. Only the
  * work on what has arrived waits for its turn: a slow sender holds up nobody.
@@ -56,7 +53,6 @@ export async function takeUpload(
   options: UploadOptions,
   sourceId: string,
   request: UploadRequest,
-  turn: Turn,
 ): Promise<OwnPin> {
   requireName(request);
   requireRange(request.talos ?? "");
@@ -70,7 +66,7 @@ export async function takeUpload(
     return await options.inspection.inScratch(async (dir) => {
       const file = path.join(dir, "sent");
       await pipeline(sentBytes(body, maxBytes, arrival), createWriteStream(file), { signal });
-      return turn(() => takeArchive(options, { sourceId, request, dir, file }));
+      return options.turn(() => takeArchive(options, { sourceId, request, dir, file }));
     });
   } finally {
     arrival.end();

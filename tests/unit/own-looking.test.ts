@@ -3,9 +3,10 @@ import { randomBytes } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { expect, it, onTestFinished } from "vitest";
 import { applyDeclarations, parseDeclarations } from "../../lib/services/own-declared.ts";
-import { makeLayer } from "../fixtures/fake-image.ts";
+import { makeLayer, sha256 } from "../fixtures/fake-image.ts";
 import {
   extensionEntries,
   extensionLayer,
@@ -182,5 +183,61 @@ it("looks again only at declared sources that failed", async () => {
   const second = await applyDeclarations(options, declarations, patient(), first.done);
   expect([second.done.length, registry.count(/manifests\/v1/), registry.count(/manifests\/v9/) > 0]).toEqual([
     ...[1, 0, true],
+  ]);
+});
+
+it("gives a registry so long and no longer, and meanwhile others are not held up", async () => {
+  const { own, input, push, registry, scratch } = await open({ lookMs: 1_000 });
+  await push("one");
+  registry.switches.faults = [{ match: /GET .*\/blobs\//, times: 1, stallAt: 5 }];
+  const slow = own.add(input(), patient()).catch((error: unknown) => error);
+  await expect.poll(() => registry.count(blobsFetched)).toBe(1);
+  const archive = Readable.from([await extensionLayer("two")]);
+  const upload = { namespace: "team", name: "fast", arch: "amd64" as const, sizeBytes: null, body: archive };
+  expect((await own.upload({ ...upload, signal: patient() })).state).toBe("adopted");
+  expect(await slow).toMatchObject({
+    code: "timed_out",
+    message: expect.stringContaining("was not fetched within"),
+  });
+  expect(await scratch()).toEqual([]);
+});
+
+it("replaces nothing official where everyone may add sources", async () => {
+  const { own, input, registry } = await open({ everyone: true });
+  await expect(own.add(input({ override: true }), patient())).rejects.toMatchObject({ code: "forbidden" });
+  expect(registry.seen).toEqual([]);
+});
+
+it.each([
+  "text/html",
+  "image/svg+xml",
+  "application/xhtml+xml",
+  "text/html+json",
+  "application/vnd.x+json\0",
+])("takes no manifest that a browser would be told to show as %j", async (mediaType) => {
+  const { own, input, registry, push, host, content } = await open();
+  const { manifests } = await push("one");
+  const [index] = manifests.slice(-1);
+  const document = { ...JSON.parse(String(index?.bytes)), mediaType, annotations: { a: "<script>" } };
+  const bytes = Buffer.from(JSON.stringify(document));
+  const digest = sha256(bytes);
+  registry.repository("team/daemon").manifests.set(digest, { mediaType: "text/html", bytes });
+  const reference = `http://${host}/team/daemon@${digest}`;
+  await expect(own.add(input({ reference }), patient())).rejects.toMatchObject({ code: "source_invalid" });
+  expect(content.size).toBe(0);
+});
+
+it("knows a manifest that does not say its type by its shape, whatever the registry calls it", async () => {
+  const { own, input, registry, push, host, content } = await open();
+  const { manifests } = await push("one");
+  const [index] = manifests.slice(-1);
+  const { mediaType: _type, ...document } = JSON.parse(String(index?.bytes));
+  const bytes = Buffer.from(JSON.stringify(document));
+  const digest = sha256(bytes);
+  registry.repository("team/daemon").manifests.set(digest, { mediaType: "text/html", bytes });
+  await own.add(input({ reference: `http://${host}/team/daemon@${digest}` }), patient());
+  expect(content.get("offered/team/daemon")?.manifests.map(({ mediaType }) => mediaType)).toEqual([
+    "application/vnd.oci.image.index.v1+json",
+    "application/vnd.oci.image.manifest.v1+json",
   ]);
 });

@@ -99,6 +99,14 @@ it("takes no image that became larger than one may be when it was packed", async
   expect(kept.size).toBe(0);
 });
 
+it("replaces nothing official where everyone may send something", async () => {
+  const { upload } = await open({ everyone: true });
+  await expect(upload(untouched(), { namespace: "siderolabs", override: true })).rejects.toMatchObject({
+    code: "forbidden",
+    message: "Official extensions are replaced by administrators only",
+  });
+});
+
 it("gives two first uploads of a name one source", async () => {
   const { own, upload } = await open();
   const [one, two] = await Promise.all([

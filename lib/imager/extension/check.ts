@@ -1,6 +1,8 @@
 /** Says what is wrong with an extension before anyone boots it. docs/own-extensions.md lists every code. */
 import { join } from "node:path";
 import { quirks } from "../../domain/quirks.ts";
+import { invalidInput } from "../../errors/app-error.ts";
+import { systemCode } from "../../errors/system-code.ts";
 import { FileMap } from "./file-map.ts";
 import { checkFiles } from "./file-rules.ts";
 import { Findings } from "./findings.ts";
@@ -10,8 +12,20 @@ import { checkPrograms, readPrograms } from "./programs.ts";
 import { checkServices } from "./service.ts";
 import type { CheckOptions, ExtensionReport, ExtensionTree } from "./types.ts";
 
-/** Looks at every file of the folder; nothing of it is run. */
+/** Looks at every file of the folder; nothing of it is run. invalid_input when it cannot be looked at. */
 export async function checkExtension(tree: ExtensionTree, options: CheckOptions): Promise<ExtensionReport> {
+  try {
+    return await check(tree, options);
+  } catch (error) {
+    if (systemCode(error) !== "EACCES") throw error;
+    throw invalidInput("A file of the extension cannot be read by its owner", {
+      hint: "Give all files the permission to be read: neither checks nor builds can look inside them.",
+      cause: error,
+    });
+  }
+}
+
+async function check(tree: ExtensionTree, options: CheckOptions): Promise<ExtensionReport> {
   const { arch, release, signal } = options;
   const findings = new Findings();
   const rules = release === null ? null : quirks(release.version);

@@ -255,3 +255,16 @@ describe("the architectures of an extension", () => {
     expect(await of(tree)).toEqual(["amd64"]);
   });
 });
+
+/** Root reads everything, so nothing is refused there. */
+const mayReadAll = process.getuid?.() === 0;
+if (mayReadAll) console.log("files that cannot be read: not tried as root");
+else
+  it.each(["manifest.yaml", `rootfs/${CHAOS_PROGRAM}`])(
+    "%s that nobody may read is refused in words",
+    async (path) => {
+      const tree = await goodTree();
+      chmodSync(join(tree.dir, path), 0);
+      await expect(check(tree)).rejects.toThrow("cannot be read by its owner");
+    },
+  );
