@@ -28,13 +28,13 @@ interface Sides {
   after: WrittenSide;
 }
 
-/** The comparison, or why there is none: a schematic or version that does not exist. */
+/** The comparison, or why there is none: a schematic or version that does not exist, a source that cannot be asked. */
 async function compare(words: Words, sides: Sides, target: MachineTarget): Promise<Comparison | string> {
   const { comparing } = pageContext().services;
   try {
     return await comparing.compare(sides, target, (lines) => words.plural("result.secret", lines));
   } catch (error) {
-    if (isAppError(error) && error.status < 500) return error.message;
+    if (isAppError(error) && error.code !== "internal") return error.message;
     throw error;
   }
 }

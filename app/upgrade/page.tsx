@@ -19,12 +19,12 @@ export async function generateMetadata(): Promise<Metadata> {
   return { title: (await requestWords()).t("upgrade.title") };
 }
 
-/** The report, or why there is none: a schematic or version that does not exist. */
+/** The report, or why there is none: a schematic or version that does not exist, a source that cannot be asked. */
 async function check(request: UpgradeRequest): Promise<UpgradeReport | string> {
   try {
     return await pageContext().services.upgrades.check(request);
   } catch (error) {
-    if (isAppError(error) && error.status < 500) return error.message;
+    if (isAppError(error) && error.code !== "internal") return error.message;
     throw error;
   }
 }
