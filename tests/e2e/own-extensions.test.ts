@@ -3,6 +3,7 @@ import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createOwnAccess, TICKET_MS } from "../../lib/services/own-access.ts";
 import { startWebFactory, type WebFactory } from "../fixtures/browser.ts";
 import { packChaos, sendJson, uploadPin, withWarning } from "../fixtures/own-extensions.ts";
 
@@ -229,6 +230,41 @@ describe("without scripts", () => {
     }
     const put = await fetch(`${web.url}/extensions/upload/team/x`, { method: "PUT", body: "x" });
     expect(put.status).toBe(401);
+  });
+});
+
+describe("a sign-in", () => {
+  const cookiesOf = async (page: Page) =>
+    (await page.context().cookies(`${web.url}/extensions`)).map(({ name }) => name);
+
+  it("ends when the administrator says so", async () => {
+    const page = await web.open({ javaScriptEnabled: false });
+    await signIn(page);
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+    expect(await cookiesOf(page)).not.toContain("administrator");
+    await page.close();
+  });
+
+  it("that has run out is told, by the page and by what is posted", async () => {
+    const page = await web.open();
+    const access = createOwnAccess("admin", ADMIN, () => Date.now() - TICKET_MS - 1_000);
+    await page
+      .context()
+      .addCookies([
+        {
+          name: "administrator",
+          value: access.ticket(ADMIN) ?? "",
+          domain: new URL(web.url).hostname,
+          path: "/extensions",
+        },
+      ]);
+    await page.goto(source);
+    await page.getByText("Your sign-in has run out.").waitFor();
+    const posted = await page.request.post(`${source}/look`, { form: { a: "b" }, maxRedirects: 0 });
+    expect([posted.status(), posted.headers().location]).toEqual([303, `${source}?problem=expired`]);
+    await expectClean(page);
+    await page.close();
   });
 });
 
