@@ -2,7 +2,8 @@
 import { EXIT_CONFIG } from "./config/load.ts";
 import type { Config } from "./config/types.ts";
 import { AppError } from "./errors/app-error.ts";
-import { createRuntime, type Role, type Runtime } from "./runtime.ts";
+import { createRuntime, type Runtime } from "./runtime.ts";
+import type { Role } from "./runtime-base.ts";
 
 /** Files that the configuration names are read here for the first time; keys that cannot work end the process. */
 export async function createRuntimeOrExit(config: Config, role: Role): Promise<Runtime> {
