@@ -29,27 +29,8 @@ export type Inspection = ReturnType<typeof createInspection>;
 
 /** The looks of one process. */
 export function createInspection({ images, check, scratchDir, maxBytes }: InspectionOptions) {
+  const inScratch = <T>(work: (dir: string) => Promise<T>) => workIn(scratchDir, work);
   const kernels = new LRUCache<string, { release: string | null }>({ max: KERNELS });
-
-  /** Removes what processes left that were killed at work; nothing is at work for so long. */
-  async function sweep(now: number): Promise<void> {
-    for (const name of await readdir(scratchDir).catch(() => [])) {
-      const dir = path.join(scratchDir, name);
-      const found = await stat(dir).catch(() => null);
-      if (found !== null && now - found.mtimeMs > LEFTOVER_MS)
-        await rm(dir, { recursive: true, force: true });
-    }
-  }
-
-  async function inScratch<T>(work: (dir: string) => Promise<T>): Promise<T> {
-    await mkdir(scratchDir, { recursive: true });
-    const dir = await mkdtemp(path.join(scratchDir, "own-"));
-    try {
-      return await work(dir);
-    } finally {
-      await rm(dir, { recursive: true, force: true });
-    }
-  }
 
   /** Facts of a release for the checks; the kernel of an arm64 image names no release, so there it is not known. */
   async function facts(release: Release, arch: Arch, signal: AbortSignal): Promise<CheckedRelease> {
@@ -71,7 +52,7 @@ export function createInspection({ images, check, scratchDir, maxBytes }: Inspec
   }
 
   return {
-    sweep,
+    sweep: (now: number) => sweep(scratchDir, now),
     inScratch,
     facts,
     /** Reports of an image, one for each of its platforms. `release` null: against none. `from`: not our registry. */
@@ -111,5 +92,25 @@ async function readHead(file: string): Promise<Uint8Array> {
     return buffer.subarray(0, bytesRead);
   } finally {
     await handle.close();
+  }
+}
+
+/** Removes what processes left that were killed at work; nothing is at work for so long. */
+async function sweep(scratchDir: string, now: number): Promise<void> {
+  for (const name of await readdir(scratchDir).catch(() => [])) {
+    const dir = path.join(scratchDir, name);
+    const found = await stat(dir).catch(() => null);
+    if (found !== null && now - found.mtimeMs > LEFTOVER_MS) await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/** Works in a folder that is gone afterwards. */
+async function workIn<T>(scratchDir: string, work: (dir: string) => Promise<T>): Promise<T> {
+  await mkdir(scratchDir, { recursive: true });
+  const dir = await mkdtemp(path.join(scratchDir, "own-"));
+  try {
+    return await work(dir);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
   }
 }

@@ -62,16 +62,8 @@ export function createOwnSourceService(options: OwnSourceServiceOptions): OwnSou
     },
     adopt: async (pinId, request) => changed(await adopt(options, pinId, request)),
     async adoptAll(id, request) {
-      const { pins } = await reads.require(id);
-      const official = await newestOfficial(options);
-      for (const { id: pinId, state } of pins) {
-        if (state !== "offered") continue;
-        const pin = await requirePinRow(options, pinId);
-        // Each image of a catalog keeps the release it was listed for.
-        const { acceptWarnings = false } = request;
-        const next = attempt(() => adopted(pin, { acceptWarnings }, official, at(options)));
-        if (next !== null) await takeIntoUse(options, next);
-      }
+      for (const { id: pinId, state } of (await reads.require(id)).pins)
+        if (state === "offered") await adoptIfAllowed(options, pinId, request);
       return changed(await reads.require(id));
     },
     async retire(pinId) {
@@ -100,6 +92,17 @@ async function adopt(
   const pin = adopted(found, request, await newestOfficial(options), at(options));
   await takeIntoUse(options, pin);
   return toPinView(pin);
+}
+
+/** Each image of a catalog keeps the release it was listed for. */
+async function adoptIfAllowed(
+  options: OwnSourceServiceOptions,
+  pinId: string,
+  { acceptWarnings = false }: AdoptRequest,
+): Promise<void> {
+  const [pin, official] = [await requirePinRow(options, pinId), await newestOfficial(options)];
+  const next = attempt(() => adopted(pin, { acceptWarnings }, official, at(options)));
+  if (next !== null) await takeIntoUse(options, next);
 }
 
 async function upload(options: OwnSourceServiceOptions, request: UploadRequest): Promise<OwnPinView> {

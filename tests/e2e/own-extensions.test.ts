@@ -233,39 +233,27 @@ describe("without scripts", () => {
   });
 });
 
-describe("a sign-in", () => {
-  const cookiesOf = async (page: Page) =>
-    (await page.context().cookies(`${web.url}/extensions`)).map(({ name }) => name);
+it("a sign-in ends when the administrator says so", async () => {
+  const page = await web.open({ javaScriptEnabled: false });
+  await signIn(page);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: "Sign in" }).waitFor();
+  const kept = await page.context().cookies(`${web.url}/extensions`);
+  expect(kept.map(({ name }) => name)).not.toContain("administrator");
+  await page.close();
+});
 
-  it("ends when the administrator says so", async () => {
-    const page = await web.open({ javaScriptEnabled: false });
-    await signIn(page);
-    await page.getByRole("button", { name: "Sign out" }).click();
-    await page.getByRole("button", { name: "Sign in" }).waitFor();
-    expect(await cookiesOf(page)).not.toContain("administrator");
-    await page.close();
-  });
-
-  it("that has run out is told, by the page and by what is posted", async () => {
-    const page = await web.open();
-    const access = createOwnAccess("admin", ADMIN, () => Date.now() - TICKET_MS - 1_000);
-    await page
-      .context()
-      .addCookies([
-        {
-          name: "administrator",
-          value: access.ticket(ADMIN) ?? "",
-          domain: new URL(web.url).hostname,
-          path: "/extensions",
-        },
-      ]);
-    await page.goto(source);
-    await page.getByText("Your sign-in has run out.").waitFor();
-    const posted = await page.request.post(`${source}/look`, { form: { a: "b" }, maxRedirects: 0 });
-    expect([posted.status(), posted.headers().location]).toEqual([303, `${source}?problem=expired`]);
-    await expectClean(page);
-    await page.close();
-  });
+it("a sign-in that has run out is told, by the page and by what is posted", async () => {
+  const page = await web.open();
+  const value = createOwnAccess("admin", ADMIN, () => Date.now() - TICKET_MS - 1_000).ticket(ADMIN) ?? "";
+  const { hostname: domain } = new URL(web.url);
+  await page.context().addCookies([{ name: "administrator", value, domain, path: "/extensions" }]);
+  await page.goto(source);
+  await page.getByText("Your sign-in has run out.").waitFor();
+  const posted = await page.request.post(`${source}/look`, { form: { a: "b" }, maxRedirects: 0 });
+  expect([posted.status(), posted.headers().location]).toEqual([303, `${source}?problem=expired`]);
+  await expectClean(page);
+  await page.close();
 });
 
 describe("what is shown", () => {
