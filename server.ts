@@ -1,4 +1,5 @@
 /** The web process: one HTTP server, machine API first, pages for the rest. */
+import { createServer } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import next from "next";
 import { createMachineApi } from "./api/app.ts";
@@ -26,7 +27,10 @@ async function main(): Promise<void> {
   const publicUrl = config.http.externalUrl.replace(/\/+$/, "");
   setPageContext({ services, publicUrl, pxeUrl: config.http.externalPxeUrl.replace(/\/+$/, "") });
 
-  const pages = next({ dev: config.development, dir: config.appDir, customServer: true });
+  // Next takes requests to upgrade away from its server and, but for development, never answers them. Without a taker they
+  // are answered as any other (RFC 9110 §7.8), so the server it gets is none that listens.
+  const upgrades = config.development ? {} : { httpServer: createServer() };
+  const pages = next({ dev: config.development, dir: config.appDir, customServer: true, ...upgrades });
   await pages.prepare();
   const handlePage = pages.getRequestHandler();
 

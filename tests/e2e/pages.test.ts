@@ -6,6 +6,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startWebFactory, type WebFactory } from "../fixtures/browser.ts";
 import { packChaos, sendJson, uploadPin } from "../fixtures/own-extensions.ts";
+import { exchangeBytes, parseReply, requestBytes } from "../fixtures/raw-http.ts";
 
 let web: WebFactory;
 let schematic: string;
@@ -35,6 +36,17 @@ beforeAll(async () => {
   ownSource = (await uploadPin(archive, `${web.url}/api/v1/extensions/team/chaos-daemon`)).sourceId;
 }, 300_000);
 afterAll(() => web?.stop(), 60_000);
+
+it("passes over a wish to upgrade, also once a page was shown: Java and curl --http2 send one with every request", async () => {
+  expect((await fetch(web.url)).status).toBe(200);
+  const headers = {
+    Connection: "close, Upgrade, HTTP2-Settings",
+    Upgrade: "h2c",
+    "HTTP2-Settings": "AAMAAABk",
+  };
+  const bytes = requestBytes({ method: "GET", target: "/versions", headers }, "factory.test");
+  expect(parseReply(await exchangeBytes(web.url, bytes), "GET")?.status).toBe(200);
+});
 
 describe("a failing build", () => {
   it("says why on top, what to do next, and works when tried again", async () => {
