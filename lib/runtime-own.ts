@@ -115,7 +115,6 @@ function serviceOptions(
     access: createOwnAccess(mode, adminToken, now),
     openRemote: createRemotes({
       ...{ authFile, privateHosts, run: runTool, everyone: mode === "everyone" },
-      keysDir: path.join(config.dataDir, "cache", "own-keys"),
     }),
     inspection: createInspection({ images, check: checkExtension, scratchDir, maxBytes: maxBytes * GROWTH }),
     place: {

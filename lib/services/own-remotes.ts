@@ -1,5 +1,5 @@
 /** Opens the registries of own sources: credentials from the operator's file, the source's own rule of trust. */
-import { createHash, createPublicKey } from "node:crypto";
+import { createPublicKey } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
@@ -34,8 +34,6 @@ export interface RemotesOptions extends Pick<SourceImagesOptions, "run"> {
   everyone: boolean;
   /** Hosts that may be private addresses. They are also asked without TLS when they say so with http://. */
   privateHosts: readonly string[];
-  /** Where public keys of sources are written for the checks. */
-  keysDir: string;
 }
 
 export interface Remote {
@@ -74,7 +72,7 @@ export function createRemotes(options: RemotesOptions): OpenRemote {
     const images = createSourceImages({
       ...{ run: options.run, cacheDir, registry: `${plain ? "http" : "https"}://${host}` },
       ...(await credentialsOf(authFile, host)),
-      verify: await verification(options.keysDir, trust),
+      verify: await verification(cacheDir, trust),
       fetch: isPrivate ? inside : outside,
     });
     return { images, reference };
@@ -104,12 +102,12 @@ async function readAuths(file: string): Promise<z.output<typeof authFileSchema>[
   }
 }
 
-async function verification(keysDir: string, trust: OwnTrust): Promise<SourceImagesOptions["verify"]> {
+/** Like all that a look needs, the key lies in its folder: whoever sends keys without end leaves nothing. */
+async function verification(dir: string, trust: OwnTrust): Promise<SourceImagesOptions["verify"]> {
   if (trust.rule !== "key") return { kind: "off" };
   requirePublicKey(trust.pem);
-  const name = createHash("sha256").update(trust.pem).digest("hex");
-  await mkdir(keysDir, { recursive: true });
-  const file = path.join(keysDir, `${name}.pem`);
+  await mkdir(dir, { recursive: true });
+  const file = path.join(dir, "trust.pem");
   await writeFile(file, trust.pem);
   return { kind: "key", file };
 }

@@ -1,5 +1,5 @@
 /** Looks at registries: what is refused leaves nothing, what does not fit is not fetched, and races are said as such. */
-import { randomBytes } from "node:crypto";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -240,4 +240,13 @@ it("knows a manifest that does not say its type by its shape, whatever the regis
     "application/vnd.oci.image.index.v1+json",
     "application/vnd.oci.image.manifest.v1+json",
   ]);
+});
+
+it("leaves no key of a source behind, whether its image is signed or not", async () => {
+  const { own, input, push, everything } = await open();
+  await push("one");
+  const { publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+  const trust = { rule: "key" as const, pem: publicKey.export({ type: "spki", format: "pem" }).toString() };
+  await expect(own.add(input({ trust }), patient())).rejects.toMatchObject({ code: "source_invalid" });
+  expect(await everything()).toEqual(["scratch"]);
 });
