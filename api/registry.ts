@@ -71,7 +71,8 @@ async function answerBlob(c: ApiContext, request: RegistryRequest): Promise<Resp
 }
 
 async function answerReferrers(c: ApiContext, request: RegistryRequest): Promise<Response> {
-  const artifactType = c.req.query("artifactType") || undefined;
+  // Media types hold no space: one stands for a "+" that was sent as it is.
+  const artifactType = c.req.query("artifactType")?.replaceAll(" ", "+") || undefined;
   const call = { ...callOf(c), ...(artifactType === undefined ? {} : { artifactType }) };
   const document = await c.var.services.registry.referrers(request, call);
   const filtered = artifactType === undefined ? {} : { "OCI-Filters-Applied": "artifactType" };

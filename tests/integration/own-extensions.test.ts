@@ -131,6 +131,9 @@ describe("an uploaded extension", () => {
     const repository = `/v2/metal-installer/${id}`;
     const index = (await get(`${repository}/manifests/${VERSION}`)).headers.get("docker-content-digest");
     const { manifests } = await json(`${repository}/referrers/${index}`);
+    const bundles = manifests.filter((one: { artifactType: string }) => one.artifactType.endsWith("+json"));
+    const plus = `?artifactType=${bundles[0].artifactType}`;
+    expect((await json(`${repository}/referrers/${index}${plus}`)).manifests).toEqual(bundles);
     const statements = await Promise.all(
       manifests.map((one: { digest: string }) => statementOf(repository, one)),
     );
