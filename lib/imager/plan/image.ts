@@ -1,4 +1,4 @@
-/** Plans a disk image: partition images, then the disk, then its format and its compression. */
+/** Plans a disk image: partition images, then the disk, then what it is handed out as. */
 import { wipeArgument } from "../../domain/cmdline.ts";
 import { quirks } from "../../domain/quirks.ts";
 import type { Bootloader, Recipe } from "../../domain/recipe-types.ts";
@@ -12,10 +12,11 @@ import type { GrubPlatform } from "../grub-modules.ts";
 import type { Json } from "../types.ts";
 import type { PlanBuilder } from "./builder.ts";
 import { type CommandLine, planCommandLine } from "./command-line.ts";
+import { addDiskFormat } from "./disk-format.ts";
 import { DISK_GUID, diskPartitions, effectiveBootloader } from "./disk-layout.ts";
 import { addGrubModules, installedGrub } from "./grub.ts";
 import { addInitramfs } from "./initramfs.ts";
-import { addKernel, addSdBoot, addStockInitramfs } from "./inputs.ts";
+import { addKernel, addSdBoot } from "./inputs.ts";
 import { addOverlayInstall, addOverlayOptions } from "./overlay.ts";
 import { addEnrollment, signingOf } from "./secure-boot.ts";
 import { addUki } from "./uki.ts";
@@ -38,10 +39,7 @@ interface DiskFacts {
 /** Adds all steps of the disk image the recipe describes; gives the id of the last one. */
 export function planImage(b: PlanBuilder, recipe: Recipe): string {
   const facts = diskFacts(b, recipe);
-  const disk = addDisk(b, facts);
-  const { outFormat } = recipe.profile;
-  const converted = addConversion(b, disk, facts);
-  return outFormat === "raw" ? converted : addPacked(b, facts, converted);
+  return addDiskFormat(b, recipe, facts.diskBytes, addDisk(b, facts));
 }
 
 /** Checks what the recipe asks for; errors here are seen before a build is queued. */
@@ -69,17 +67,12 @@ function diskFacts(b: PlanBuilder, recipe: Recipe): DiskFacts {
 
 function addDisk(b: PlanBuilder, facts: DiskFacts): string {
   const { recipe, bootloader, partitions } = facts;
-  const amd64 = recipe.profile.arch === "amd64";
-  const needs = [addEsp(b, facts)];
-  const contents: Json[] = [{ partition: "EFI", need: 0 }];
-  if (bootloader !== "sd-boot") {
-    needs.push(addBoot(b, facts));
-    contents.push({ partition: "BOOT", need: 1 });
-  }
-  const bios = bootloader !== "sd-boot" && amd64;
-  if (bios) needs.push(addGrubCore(b, recipe, "i386-pc"));
-  const grub = bios ? needs.length - 1 : null;
+  const needs: string[] = [];
   const place = (step: string): number => needs.push(step) - 1;
+  const contents: Json[] = [{ partition: "EFI", need: place(addEsp(b, facts)) }];
+  if (bootloader !== "sd-boot") contents.push({ partition: "BOOT", need: place(addBoot(b, facts)) });
+  const bios = bootloader !== "sd-boot" && recipe.profile.arch === "amd64";
+  const grub = bios ? place(addGrubCore(b, recipe, "i386-pc")) : null;
   const entriesOffset = facts.boardOptions === null ? 0 : { need: place(facts.boardOptions) };
   const prepared = facts.boardFiles === null ? {} : { prepared: place(facts.boardFiles) };
   return b.step({
@@ -220,72 +213,4 @@ function addGrubCore(b: PlanBuilder, recipe: Recipe, platform: GrubPlatform): st
     needs: [addGrubModules(b, recipe, platform)],
     part: true,
   });
-}
-
-/** The disk in the format that was asked for; raw disks and fixed VHDs are what the step before made. */
-function addConversion(b: PlanBuilder, disk: string, { recipe, diskBytes }: DiskFacts): string {
-  const { format, formatOptions } = recipe.profile.disk ?? { format: "raw", formatOptions: "" };
-  if (format === "qcow2") return addQcow2(b, disk, qcow2Options(formatOptions));
-  return format === "ova" ? addOva(b, disk, diskBytes) : disk;
-}
-
-/** The options of a platform whose own format is VHD say nothing about qcow2, and qemu-img refuses them. */
-const qcow2Options = (options: string): string => (options.includes("subformat=") ? "" : options);
-
-function addOva(b: PlanBuilder, disk: string, diskBytes: number): string {
-  return b.step({
-    id: "ova",
-    op: "ova",
-    phase: "disk",
-    title: "Pack the disk and the description of its machine",
-    params: { diskBytes },
-    needs: [disk],
-    part: false,
-  });
-}
-
-function addQcow2(b: PlanBuilder, disk: string, options: string): string {
-  return b.step({
-    id: "qcow2",
-    op: "qcow2",
-    phase: "disk",
-    title: "Convert the disk to qcow2",
-    params: { options },
-    needs: [disk],
-    part: false,
-  });
-}
-
-/**
- * Kernel and initramfs fill most of a disk. The kernel and the release's own part of the initramfs are packed once for
- * all schematics; a disk is put together around both.
- */
-function addPacked(b: PlanBuilder, { recipe }: DiskFacts, disk: string): string {
-  const { platform, arch, disk: profile, outFormat: format } = recipe.profile;
-  const step = (needs: string[]): string =>
-    b.step({
-      id: "packed",
-      op: "packed",
-      phase: "compress",
-      title: "Compress the disk, holes left out",
-      params: { format, name: `${platform}-${arch}.${profile?.format ?? "raw"}` },
-      needs,
-      part: false,
-    });
-  // Inside an OVA everything is compressed already: no file of the disk can be found again.
-  if (profile?.format === "ova") return step([disk]);
-  const kernel = addKernel(b, recipe);
-  const stock = addStockInitramfs(b, recipe);
-  const partFormat = format === ".tar.gz" ? ".gz" : format;
-  const pack = (id: string): string =>
-    b.step({
-      id: `packed-${id}`,
-      op: "packed-part",
-      phase: "compress",
-      title: `Compress the ${id}`,
-      params: { format: partFormat },
-      needs: [id],
-      part: true,
-    });
-  return step([disk, kernel, pack(kernel), stock, pack(stock)]);
 }
