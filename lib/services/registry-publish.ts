@@ -1,4 +1,5 @@
 /** Builds the installer of each platform and makes the image visible: index, manifests, blobs and tag at once. */
+import { buffer } from "node:stream/consumers";
 import { z } from "zod";
 import type { RegistryRepository } from "../db/registry-repository.ts";
 import type { Arch } from "../domain/asset.ts";
@@ -77,18 +78,12 @@ export async function publishInstaller(
   const index = makeIndex(platforms, Object.fromEntries(omitted));
   const manifests = [index, ...platforms.map(({ manifest }) => manifest)];
   const { repository, tag, planKey } = request;
-  const content: RegistryContent = {
-    repository,
-    manifests,
-    blobs: platforms.flatMap(({ blobs }) => blobs),
-    tags: [{ tag, digest: index.digest, planKey }],
-  };
   const added = (await options.evidence?.({ repository, tag, manifests }, call)) ?? NOTHING;
   await options.rows.put({
     repository,
     manifests: [...manifests, ...added.manifests],
-    blobs: [...content.blobs, ...added.blobs],
-    tags: [...content.tags, ...added.tags],
+    blobs: [...platforms.flatMap(({ blobs }) => blobs), ...added.blobs],
+    tags: [{ tag, digest: index.digest, planKey }, ...added.tags],
   });
   return index;
 }
@@ -153,9 +148,7 @@ async function readManifest(
   signal: AbortSignal,
 ): Promise<PlatformManifest> {
   if (ready.sizeBytes > MOST_MANIFEST_BYTES) throw new AppError("internal", "a manifest is too large");
-  const chunks: Buffer[] = [];
-  for await (const chunk of await assets.open(ready, undefined, signal)) chunks.push(Buffer.from(chunk));
-  const bytes = Buffer.concat(chunks);
+  const bytes = await buffer(await assets.open(ready, undefined, signal));
   const digest = digestOf(bytes);
   const parsed = manifestSchema.parse(JSON.parse(bytes.toString("utf8")));
   const blobs = [parsed.config, ...parsed.layers].map((blob) => ({
