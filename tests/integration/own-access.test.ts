@@ -25,6 +25,7 @@ beforeAll(async () => {
       OWN_EXTENSIONS: "admin",
       OWN_EXTENSIONS_MAX_SIZE: "1",
       OWN_EXTENSIONS_MAX_COUNT: "2",
+      OWN_EXTENSIONS_MAX_TOTAL: "12",
     },
   });
   archive = await packChaos(join(factory.dataDir, "made"), { version: "v1.0.0" });
@@ -216,5 +217,28 @@ describe("bad requests", () => {
       ["GET", `/extensions/pins/${id}/check`, 400],
     ] as const)
       expect([path, (await send(path, {}, method)).status]).toEqual([path, status]);
+  });
+});
+
+describe("room", () => {
+  test("is not had by sending, retiring and sending again", async () => {
+    let sent = 0;
+    for (;;) {
+      const answer = await curlUpload(archive, address("team/again"), ...WITH_TOKEN);
+      if (answer.status !== 201) {
+        expect([answer.status, answer.type]).toEqual([507, "application/problem+json"]);
+        expect(JSON.parse(answer.text)).toMatchObject({
+          detail: expect.stringMatching(
+            / may take 12 MiB together, 1[12](?:\.\d)? MiB are taken, and this one does not fit$/,
+          ),
+          hint: expect.stringContaining("OWN_EXTENSIONS_MAX_TOTAL"),
+        });
+        break;
+      }
+      sent += 1;
+      expect(sent).toBeLessThan(12);
+      expect((await send(`/extensions/pins/${JSON.parse(answer.text).id}/retire`)).status).toBe(200);
+    }
+    expect(sent).toBeGreaterThan(0);
   });
 });
