@@ -3,7 +3,7 @@ import { z } from "zod";
 import { BOOT_TEST_STATES, type BootTest, type Verdict } from "../domain/boot-test.ts";
 import type { Database } from "./client.ts";
 import type { OwnBootTest as Row } from "./generated/client.ts";
-import { unlessTaken } from "./unless-taken.ts";
+import { unlessTaken } from "./unless-refused.ts";
 
 export interface BootTestRepository {
   /** Adds a queued test in place of the finished ones of its pin; false when one of the pin is open. */

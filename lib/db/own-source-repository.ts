@@ -11,8 +11,9 @@ import {
   trustSchema,
 } from "../domain/own-sources.ts";
 import type { Database } from "./client.ts";
-import { type OwnPin as PinRow, Prisma, type OwnSource as SourceRow } from "./generated/client.ts";
+import type { OwnPin as PinRow, Prisma, OwnSource as SourceRow } from "./generated/client.ts";
 import { fromExactJson, toExactJsonText, toJsonText } from "./json-text.ts";
+import { unlessGone, unlessTaken } from "./unless-refused.ts";
 
 export interface OwnSourceRepository {
   /** Changes whenever anything in the two tables does. */
@@ -44,8 +45,6 @@ export interface OwnSourceRepository {
   schematicsNaming(names: { extensions: string[]; overlays: string[] }, limit: number): Promise<string[]>;
 }
 
-const NAME_TAKEN = "P2002";
-const SOURCE_GONE = "P2003";
 /** Number of the advisory lock of whoever makes sources what a file declares. */
 const DECLARING_LOCK = 7_230_118;
 const MOST_ALONE_MS = 30 * 60_000;
@@ -99,7 +98,7 @@ function readsOf(db: Database): Pick<OwnSourceRepository, Reads> {
 function writesOf(db: Database): Omit<OwnSourceRepository, Reads> {
   return {
     addSource: (source, pins) =>
-      unless(NAME_TAKEN, () =>
+      unlessTaken(() =>
         db.$transaction([
           inTurn(db),
           db.ownSource.create({ data: source }),
@@ -118,9 +117,7 @@ function writesOf(db: Database): Omit<OwnSourceRepository, Reads> {
       ]);
     },
     addPins: (pins) =>
-      unless(SOURCE_GONE, () =>
-        db.$transaction([inTurn(db), db.ownPin.createMany({ data: pins.map(toRow) })]),
-      ),
+      unlessGone(() => db.$transaction([inTurn(db), db.ownPin.createMany({ data: pins.map(toRow) })])),
     adoptPin: (pin) => adoptPin(db, pin),
     async retirePin(id) {
       const change = db.ownPin.updateMany({ where: { id }, data: { state: "retired" } });
@@ -158,7 +155,7 @@ function toRow(pin: OwnPin): Prisma.OwnPinCreateManyInput {
 async function adoptPin(db: Database, pin: OwnPin): Promise<"adopted" | "taken" | "gone"> {
   const { id, sourceId, subject, name, talos, accepted, adoptedAt } = pin;
   let isThere = false;
-  const free = await unless(NAME_TAKEN, () =>
+  const free = await unlessTaken(() =>
     db.$transaction(async (whole) => {
       await inTurn(whole);
       const found = sourceId === null ? null : await whole.ownSource.findUnique({ where: { id: sourceId } });
@@ -175,17 +172,6 @@ async function adoptPin(db: Database, pin: OwnPin): Promise<"adopted" | "taken" 
   );
   if (!free) return "taken";
   return isThere ? "adopted" : "gone";
-}
-
-/** False when the database refused with this code. */
-async function unless(code: string, work: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await work();
-    return true;
-  } catch (error) {
-    if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === code) return false;
-    throw error;
-  }
 }
 
 const kindSchema = z.enum(OWN_KINDS);

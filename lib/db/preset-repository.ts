@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Preset, presetTargetSchema } from "../domain/preset.ts";
 import type { Database } from "./client.ts";
 import { type Preset as PresetRow, Prisma } from "./generated/client.ts";
-import { unlessTaken } from "./unless-taken.ts";
+import { unlessTaken } from "./unless-refused.ts";
 
 export interface PresetRepository {
   /** By name; with a label only those that carry it. */
