@@ -1,4 +1,4 @@
-/** Removes from a fresh XFS what differs between two runs of mkfs.xfs: the four times of every inode. */
+/** Removes from a fresh XFS what differs between two runs of mkfs.xfs: the four times and the generation of every inode. */
 import { AppError } from "../errors/app-error.ts";
 import { crc32c } from "./crc32.ts";
 
@@ -29,6 +29,8 @@ const BTREE_HEADER_BYTES = 56;
 const INOBT_RECORD_BYTES = 16;
 /** di_atime, di_mtime, di_ctime and di_crtime in struct xfs_dinode, 8 bytes each (XFS Algorithms & Data Structures). */
 const TIME_OFFSETS = [32, 40, 48, 144];
+/** di_gen: zero from mkfs.xfs 6.1, random from later ones (6.13 for one). */
+const INODE_GENERATION_OFFSET = 92;
 const INODE_CRC_OFFSET = 100;
 const INODE_FLAGS2_OFFSET = 120;
 const FLAG2_BIGTIME = 8n;
@@ -43,11 +45,11 @@ const unexpected = (what: string): AppError =>
   });
 
 /**
- * What to write over a file system fresh from mkfs.xfs so that every inode carries the time `seconds` (since 1970)
- * and a right checksum. Only for version 5 with trees of one level, which is what a handful of files makes; internal
- * for anything else.
+ * What to write over a file system fresh from mkfs.xfs so that every inode carries the time `seconds` (since 1970),
+ * generation 0 and a right checksum. Only for version 5 with trees of one level, which is what a handful of files
+ * makes; internal for anything else.
  */
-export async function xfsTimePatches(read: ReadAt, seconds: number): Promise<XfsPatch[]> {
+export async function xfsPatches(read: ReadAt, seconds: number): Promise<XfsPatch[]> {
   const geometry = await readGeometry(read);
   const patches: XfsPatch[] = [];
   for (let ag = 0; ag < geometry.agCount; ag++) {
@@ -58,7 +60,7 @@ export async function xfsTimePatches(read: ReadAt, seconds: number): Promise<Xfs
       for (let index = 0; index < INODES_PER_CHUNK; index++) {
         const offset = index * geometry.inodeBytes;
         const inode = bytes.slice(offset, offset + geometry.inodeBytes);
-        if (setInodeTimes(inode, seconds)) patches.push({ offset: start + offset, bytes: inode });
+        if (settleInode(inode, seconds)) patches.push({ offset: start + offset, bytes: inode });
       }
     }
   }
@@ -92,13 +94,14 @@ async function inodeChunks(read: ReadAt, geometry: Geometry, ag: number): Promis
   );
 }
 
-/** Sets all times and the checksum in place; false when there is no inode. */
-function setInodeTimes(inode: Uint8Array, seconds: number): boolean {
+/** Sets all times, the generation and the checksum in place; false when there is no inode. */
+function settleInode(inode: Uint8Array, seconds: number): boolean {
   const fields = view(inode);
   if (fields.getUint16(0) !== INODE_MAGIC) return false;
   const big = (fields.getBigUint64(INODE_FLAGS2_OFFSET) & FLAG2_BIGTIME) !== 0n;
   const value = big ? (BigInt(seconds) + BIGTIME_EPOCH_SECONDS) * 1_000_000_000n : BigInt(seconds) << 32n;
   for (const offset of TIME_OFFSETS) fields.setBigUint64(offset, value);
+  fields.setUint32(INODE_GENERATION_OFFSET, 0);
   fields.setUint32(INODE_CRC_OFFSET, 0, true);
   fields.setUint32(INODE_CRC_OFFSET, crc32c(inode), true);
   return true;

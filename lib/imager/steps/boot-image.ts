@@ -3,7 +3,7 @@ import { open, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { grubDiskConfig } from "../../formats/grub-disk-config.ts";
 import { type ProtoNode, protofile } from "../../formats/protofile.ts";
-import { xfsTimePatches } from "../../formats/xfs-normalize.ts";
+import { xfsPatches } from "../../formats/xfs-normalize.ts";
 import { SOURCE_DATE_EPOCH } from "../epoch.ts";
 import { readBytes } from "../pack/chunks.ts";
 import { flagParam, need, numberParam, objectParam, textParam } from "../params.ts";
@@ -50,7 +50,7 @@ export const bootImage: StepFunction = async (params, needs, ctx) => {
   const features = ["-n", "ftype=1", "-m", metadata, "-i", "sparse=1"];
   const args = ["-q", "-f", "-L", "BOOT", ...features, ...sector, "-p", "proto", "boot.img"];
   await ctx.run("mkfs.xfs", args, { cwd: ctx.dir, signal: ctx.signal });
-  await fixTimes(image);
+  await settleInodes(image);
   return { path: image, shape: "file" };
 };
 
@@ -67,12 +67,15 @@ async function grubConfigOf(
   });
 }
 
-/** mkfs.xfs 6.1 stamps every inode with the time of the run; everything else it writes is the same each time. */
-async function fixTimes(image: string): Promise<void> {
+/**
+ * mkfs.xfs stamps every inode with the time of the run, and later versions (6.13 for one) with a random generation;
+ * everything else it writes is the same each time.
+ */
+async function settleInodes(image: string): Promise<void> {
   const file = await open(image, "r+");
   try {
     const read = (offset: number, length: number) => readBytes(file, offset, length);
-    for (const { offset, bytes } of await xfsTimePatches(read, SOURCE_DATE_EPOCH)) {
+    for (const { offset, bytes } of await xfsPatches(read, SOURCE_DATE_EPOCH)) {
       await file.write(bytes, 0, bytes.length, offset);
     }
   } finally {
