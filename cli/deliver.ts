@@ -46,7 +46,7 @@ export async function deliverArchive(
   await deliverFile(file, folder, name);
   const archive = join(scratch, "out.tar.gz");
   const fixed = ["--owner=0", "--group=0", "--numeric-owner", "--mode=0644", `--mtime=@${SOURCE_DATE_EPOCH}`];
-  const args = ["--create", "--sparse", "--use-compress-program=pigz -n", ...fixed, "-C", folder, name];
+  const args = ["--create", "--sparse", "--use-compress-program=gzip -n", ...fixed, "-C", folder, name];
   await run("tar", args, { stdoutFile: archive });
   await pipeline(createReadStream(archive), out, { end: false });
 }

@@ -5,7 +5,7 @@ import { command } from "../sample-release/command.ts";
 import { toolPackages } from "../setup/debian.mjs";
 
 /** Besides what the allow-list of programs names: GRUB's modules, a shell for scripts of packages, what compresses archives. */
-const MORE = ["grub-pc-bin", "grub-efi-amd64-bin", "dash", "coreutils", "pigz"];
+const MORE = ["grub-pc-bin", "grub-efi-amd64-bin", "dash", "coreutils", "gzip"];
 /** Parts of packages that no program reads. */
 const LEFT_OUT =
   /^\/(usr\/share\/(doc|man|locale|info|lintian|bash-completion|zsh|applications|icons|polkit-1|bug|doc-base|perl5)\b|etc\/|lib\/systemd|usr\/lib\/systemd|usr\/include|var\/|usr\/lib\/(git|tmpfiles|sysusers))/;

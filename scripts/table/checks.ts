@@ -19,7 +19,7 @@ export interface ProductToCheck {
 const PACKED = {
   ".xz": { test: "xz -tT0", read: "xz -dc" },
   ".zst": { test: "zstd -tq", read: "zstd -dcq" },
-  ".gz": { test: "pigz -t", read: "gzip -dc" },
+  ".gz": { test: "gzip -t", read: "gzip -dc" },
   ".tar.gz": { test: "tar -tz", read: "tar -xzO disk.raw" },
 };
 
