@@ -7,6 +7,7 @@ import { buildRoutes } from "./builds.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { compareRoutes } from "./compare.ts";
 import { createApi, type FailureListener } from "./create-api.ts";
+import { ownExtensionRoutes } from "./extensions.ts";
 import { healthRoutes } from "./health.ts";
 import { imageRoutes } from "./image.ts";
 import { keyRoutes } from "./keys.ts";
@@ -71,6 +72,7 @@ export function buildApp(options: ApiOptions) {
     lockRoutes(),
     buildRoutes(),
     sourceRoutes(),
+    ownExtensionRoutes(),
     presetRoutes(),
     statusRoutes(),
     planRoutes(),
