@@ -1,5 +1,5 @@
 /** The web process: one HTTP server, machine API first, pages for the rest. */
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import next from "next";
 import { createMachineApi } from "./api/app.ts";
@@ -9,6 +9,7 @@ import { createFront } from "./lib/http/front.ts";
 import { RouteTable } from "./lib/http/route-table.ts";
 import { createHttpServer } from "./lib/http/server.ts";
 import { withoutRedaction } from "./lib/log/logger.ts";
+import type { Runtime } from "./lib/runtime.ts";
 import { setPageContext } from "./lib/services/current.ts";
 import { createRuntimeOrExit } from "./lib/start-runtime.ts";
 import packageJson from "./package.json" with { type: "json" };
@@ -39,11 +40,7 @@ async function main(): Promise<void> {
     product: `Image Factory (Casthouse ${packageJson.version})`,
     publicHost: new URL(publicUrl).host,
     onFailure,
-    api: createMachineApi({
-      services,
-      publicUrl,
-      onFailure,
-    }),
+    api: createMachineApi({ services, publicUrl, onFailure }),
     pages: { routes: new RouteTable(PAGE_ROUTES), handle: (req, res) => handlePage(req, res) },
     onFinish: (entry) => requests.info(entry, "request"),
   });
@@ -57,17 +54,20 @@ async function main(): Promise<void> {
     log.info({ host: config.http.host, port: config.http.port, url: publicUrl }, "web is ready");
   });
 
-  const stop = async (signal: string) => {
-    log.info({ signal }, "web is stopping");
-    const closed = new Promise((resolve) => server.close(resolve));
-    server.closeIdleConnections();
-    await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, SHUTDOWN_MS))]);
-    server.closeAllConnections();
-    await runtime.close();
-    process.exit(0);
-  };
-  process.once("SIGTERM", (s) => void stop(s));
-  process.once("SIGINT", (s) => void stop(s));
+  const stop = (signal: string) => void stopWeb(signal, server, runtime);
+  process.once("SIGTERM", stop);
+  process.once("SIGINT", stop);
+}
+
+/** Answers what is being answered, takes nothing new, and ends the process. */
+async function stopWeb(signal: string, server: Server, runtime: Runtime): Promise<void> {
+  runtime.log.info({ signal }, "web is stopping");
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeIdleConnections();
+  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, SHUTDOWN_MS))]);
+  server.closeAllConnections();
+  await runtime.close();
+  process.exit(0);
 }
 
 function listenFailure(

@@ -101,25 +101,17 @@ export interface BuildRepository {
 
 /** The repository over one client. */
 export function createBuildRepository(db: Database): BuildRepository {
-  return { ...reads(db), ...writes(db) };
+  return { ...finds(db), ...lists(db), ...writes(db) };
 }
 
-type Reads =
-  | "find"
-  | "findRunning"
-  | "findAllRunning"
-  | "findLastFinished"
-  | "findLastReady"
-  | "hasReady"
-  | "list"
-  | "queued"
-  | "countQueued"
-  | "stale"
-  | "active";
+type Finds = "find" | "findRunning" | "findAllRunning" | "findLastFinished" | "findLastReady" | "hasReady";
+type Lists = "list" | "queued" | "countQueued" | "stale" | "active";
 
-function reads(db: Database): Pick<BuildRepository, Reads> {
+const omit = WITHOUT_PLAN;
+
+/** Builds by their ID, file or version. */
+function finds(db: Database): Pick<BuildRepository, Finds> {
   const running = [...RUNNING_STATES];
-  const omit = WITHOUT_PLAN;
   return {
     async find(id) {
       if (!isBuildId(id)) return null;
@@ -152,6 +144,12 @@ function reads(db: Database): Pick<BuildRepository, Reads> {
       const where = { version, state: "ready" };
       return (await db.build.findFirst({ where, select: { id: true } })) !== null;
     },
+  };
+}
+
+/** Builds by where they stand. */
+function lists(db: Database): Pick<BuildRepository, Lists> {
+  return {
     async list(filter) {
       if (filter.before !== undefined && !isBuildId(filter.before)) return [];
       const where: Prisma.BuildWhereInput = {};
@@ -184,17 +182,17 @@ function reads(db: Database): Pick<BuildRepository, Reads> {
   };
 }
 
-function writes(db: Database): Omit<BuildRepository, Reads> {
+function writes(db: Database): Omit<BuildRepository, Finds | Lists> {
   return {
     async insert(build) {
       const plan: Prisma.InputJsonValue = JSON.parse(toExactJsonText(build.plan));
       const data = [{ ...build, plan, state: "queued" }];
-      const [row] = await db.build.createManyAndReturn({ data, skipDuplicates: true, omit: WITHOUT_PLAN });
+      const [row] = await db.build.createManyAndReturn({ data, skipDuplicates: true, omit });
       return row === undefined ? null : toBuildRecord(row);
     },
     async insertReady(build) {
       const data = { ...build, state: "ready", percent: 100, finishedAt: new Date() };
-      return toBuildRecord(await db.build.create({ data, omit: WITHOUT_PLAN }));
+      return toBuildRecord(await db.build.create({ data, omit }));
     },
     async setDetached(id) {
       await db.build.updateMany({ where: { id, detached: false }, data: { detached: true } });

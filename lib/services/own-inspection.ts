@@ -27,30 +27,12 @@ const MOST_ENTRIES = 200_000;
 
 export type Inspection = ReturnType<typeof createInspection>;
 
+type InScratch = <T>(work: (dir: string) => Promise<T>) => Promise<T>;
+
 /** The looks of one process. */
 export function createInspection({ images, check, scratchDir, maxBytes }: InspectionOptions) {
   const inScratch = <T>(work: (dir: string) => Promise<T>) => workIn(scratchDir, work);
-  const kernels = new LRUCache<string, { release: string | null }>({ max: KERNELS });
-
-  /** Facts of a release for the checks; the kernel of an arm64 image names no release, so there it is not known. */
-  async function facts(release: Release, arch: Arch, signal: AbortSignal): Promise<CheckedRelease> {
-    const { imager, version } = release;
-    const key = `${imager.digest} ${arch}`;
-    const known = kernels.get(key);
-    if (known !== undefined) return { version, kernel: known.release };
-    const file = `usr/install/${arch}/vmlinuz`;
-    const kernel = await inScratch(async (dir) => {
-      const filter = (entry: string) => entry === file;
-      await images.extract(imager.repository, imager.digest, arch, path.join(dir, "tree"), {
-        filter,
-        signal,
-      });
-      return kernelRelease(await readHead(path.join(dir, "tree", file)));
-    });
-    kernels.set(key, { release: kernel });
-    return { version, kernel };
-  }
-
+  const facts = knownFacts(images, inScratch);
   return {
     sweep: (now: number) => sweep(scratchDir, now),
     inScratch,
@@ -62,25 +44,38 @@ export function createInspection({ images, check, scratchDir, maxBytes }: Inspec
       signal: AbortSignal,
       from = images,
     ): Promise<ExtensionReport[]> {
+      const limits = { maxBytes, maxEntries: MOST_ENTRIES, signal };
       const reports: ExtensionReport[] = [];
       for (const arch of image.platforms) {
         const checked = release === null ? null : await facts(release, arch, signal);
-        reports.push(
-          await inScratch(async (dir) => {
-            const limits = { maxBytes, maxEntries: MOST_ENTRIES, signal };
-            const tree = await from.extract(
-              image.repository,
-              image.digest,
-              arch,
-              path.join(dir, "tree"),
-              limits,
-            );
-            return check(tree, { arch, release: checked, signal });
-          }),
-        );
+        const report = await inScratch(async (dir) => {
+          const { repository, digest } = image;
+          const tree = await from.extract(repository, digest, arch, path.join(dir, "tree"), limits);
+          return check(tree, { arch, release: checked, signal });
+        });
+        reports.push(report);
       }
       return reports;
     },
+  };
+}
+
+/** Facts of a release for the checks; the kernel of an arm64 image names no release, so there it is not known. */
+function knownFacts(images: InspectionOptions["images"], inScratch: InScratch) {
+  const kernels = new LRUCache<string, { release: string | null }>({ max: KERNELS });
+  return async (release: Release, arch: Arch, signal: AbortSignal): Promise<CheckedRelease> => {
+    const { imager, version } = release;
+    const key = `${imager.digest} ${arch}`;
+    const known = kernels.get(key);
+    if (known !== undefined) return { version, kernel: known.release };
+    const file = `usr/install/${arch}/vmlinuz`;
+    const kernel = await inScratch(async (dir) => {
+      const limits = { filter: (entry: string) => entry === file, signal };
+      await images.extract(imager.repository, imager.digest, arch, path.join(dir, "tree"), limits);
+      return kernelRelease(await readHead(path.join(dir, "tree", file)));
+    });
+    kernels.set(key, { release: kernel });
+    return { version, kernel };
   };
 }
 

@@ -28,42 +28,27 @@ export interface ClosableReleaseService extends ReleaseService, KnownReleases {
 
 /** The service over one source registry. The registry is asked by the first reader, not at start. */
 export function createReleaseService(options: ReleaseServiceOptions): ClosableReleaseService {
-  const { source, log } = options;
-  if (source.verify.kind === "off") {
-    log.warn(
-      { registry: source.registry },
-      "SOURCE_VERIFY is off: images of the source are used without signature",
-    );
-  }
+  const { source } = options;
+  if (source.verify.kind === "off") warnUnverified(options);
   const list = new ReleaseList({ ...options, now: options.now ?? Date.now });
-
-  async function require(version: string): Promise<Release> {
-    const tag = versionTag(version);
-    const entry = await list.entry(tag);
-    if (entry?.refusal && !entry.broken) throw entry.refusal;
-    const release = entry && isListed(entry) ? await list.read(tag) : null;
-    if (release) return release;
-    const missing = entry && !entry.broken ? missingOf(entry) : [];
-    throw notFound(`version ${tag.slice(1)} is not available`, {
-      hint:
-        missing.length === 0
-          ? "GET /versions lists what is offered"
-          : `the source lacks ${missing.join(", ")}`,
-    });
-  }
-
   return {
-    require,
+    ...reads(list),
     askAgain: (version) => list.askAgain(versionTag(version)),
     idle: () => list.idle(),
     close: () => list.close(),
-    async versions() {
-      return (await list.entries()).filter(isListed).map((entry) => entry.version);
-    },
-    async known() {
-      return (await list.entries()).filter(isListed).flatMap((entry) => entry.release ?? []);
-    },
     brokenVersions: () => source.brokenVersions.map(withV),
+    status: () => ({ registry: source.registry, verification: source.verify.kind, ...list.status }),
+  };
+}
+
+type Reads = "require" | "versions" | "known" | "summaries" | "extensions" | "overlays";
+
+function reads(list: ReleaseList): Pick<ClosableReleaseService, Reads> {
+  const listed = async () => (await list.entries()).filter(isListed);
+  return {
+    require: (version) => requireRelease(list, version),
+    versions: async () => (await listed()).map((entry) => entry.version),
+    known: async () => (await listed()).flatMap((entry) => entry.release ?? []),
     async summaries() {
       const entries = await list.entries();
       return entries.reverse().map((entry) => ({
@@ -75,15 +60,32 @@ export function createReleaseService(options: ReleaseServiceOptions): ClosableRe
         overlayCount: entry.release?.overlays.length ?? 0,
       }));
     },
-    async extensions(version) {
-      return (await require(version)).extensions;
-    },
+    extensions: async (version) => (await requireRelease(list, version)).extensions,
     async overlays(version) {
       if (!quirks(versionTag(version)).overlays) return [];
-      return (await require(version)).overlays;
+      return (await requireRelease(list, version)).overlays;
     },
-    status: () => ({ registry: source.registry, verification: source.verify.kind, ...list.status }),
   };
+}
+
+async function requireRelease(list: ReleaseList, version: string): Promise<Release> {
+  const tag = versionTag(version);
+  const entry = await list.entry(tag);
+  if (entry?.refusal && !entry.broken) throw entry.refusal;
+  const release = entry && isListed(entry) ? await list.read(tag) : null;
+  if (release) return release;
+  const missing = entry && !entry.broken ? missingOf(entry) : [];
+  throw notFound(`version ${tag.slice(1)} is not available`, {
+    hint:
+      missing.length === 0 ? "GET /versions lists what is offered" : `the source lacks ${missing.join(", ")}`,
+  });
+}
+
+function warnUnverified({ log, source }: ReleaseServiceOptions): void {
+  log.warn(
+    { registry: source.registry },
+    "SOURCE_VERIFY is off: images of the source are used without signature",
+  );
 }
 
 function withV(text: string): string {
