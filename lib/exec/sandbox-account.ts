@@ -7,8 +7,15 @@ export const NOBODY = 65_533;
 
 const SETPRIV = "/usr/bin/setpriv";
 
-/** Words before a command that give up root for good. */
+/** bubblewrap looks its children up in /proc, which has to be that of its own namespace of processes. */
+const OWN_PROC = 'mount -t proc proc /proc 2>/dev/null; exec "$@"';
+
+/**
+ * Words before a command that give up root for good. For a command that is the first in namespaces of mounts and of
+ * processes: it gets a /proc of its own, where the kernel allows that.
+ */
 export const AS_NOBODY = [
+  ...["/bin/sh", "-c", OWN_PROC, "sh"],
   ...[SETPRIV, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", "--no-new-privs"],
   "--",
 ];

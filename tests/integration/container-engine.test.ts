@@ -9,7 +9,6 @@ import { chown, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } fro
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { readEnvironment } from "../../lib/config/environment.ts";
 import { loadConfig } from "../../lib/config/load.ts";
@@ -24,6 +23,7 @@ import {
   openEngineRegistry,
   openEngineShop,
 } from "../fixtures/engine-shop.ts";
+import { asOrdinaryAccount, keepsRoot, ORDINARY } from "../fixtures/ordinary-account.ts";
 import { createMigratedDatabase } from "../fixtures/postgres.ts";
 import { createTestRedis } from "../fixtures/redis.ts";
 
@@ -241,13 +241,15 @@ describe("a hostile image", () => {
 
 if (RUNNER === "bubblewrap" && process.getuid?.() === 0)
   describe("under an ordinary account", () => {
-    it("an image runs just as well", async () => {
+    it("an image runs just as well", async ({ skip }) => {
+      const reason = keepsRoot();
+      if (reason !== null) skip(reason);
       const home = await mkdtemp(join(tmpdir(), "engine-plain-"));
       try {
         for (const name of ["root", "input", "output", "temporary"]) await mkdir(join(home, name));
         await copyFile("/bin/busybox", join(home, "root/busybox"));
         await writeFile(join(home, "input/given"), "given");
-        for (const name of ["", "output", "temporary"]) await chown(join(home, name), 65_532, 65_532);
+        for (const name of ["", "output", "temporary"]) await chown(join(home, name), ORDINARY, ORDINARY);
         const lines = JSON.parse(await asOrdinary(home));
         expect(lines).toEqual(["0", "kept", "given"]);
         expect(await readFile(join(home, "output/file"), "utf8")).toBe("made\n");
@@ -264,7 +266,6 @@ async function asOrdinary(home: string): Promise<string> {
   const code = `
     import { createRunTool } from "${lib}/run.ts";
     import { bubblewrapRunner } from "${lib}/container/bubblewrap.ts";
-    process.setgid(65532); process.setgroups([65532]); process.setuid(65532);
     const lines = [];
     const settings = { entrypoint: ["/busybox", "sh", "-c", ${JSON.stringify(script)}], env: [], workingDir: "/" };
     await bubblewrapRunner(createRunTool()).run(
@@ -276,11 +277,7 @@ async function asOrdinary(home: string): Promise<string> {
       },
     );
     console.log(JSON.stringify(lines));`;
-  const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", code], {
-    stdio: ["ignore", "pipe", "inherit"],
-    cwd: join(import.meta.dirname, "../.."),
-  });
-  return text(child.stdout);
+  return asOrdinaryAccount(code);
 }
 
 describe("a worker", () => {

@@ -1,5 +1,5 @@
 /** Programs from images in their sandbox: honest ones work, hostile ones find nothing, reach nothing and end. */
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { chownSync } from "node:fs";
 import { copyFile, lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRunTool } from "../../lib/exec/run.ts";
 import { runSandboxed, type SandboxedProgram } from "../../lib/exec/sandbox.ts";
+import { asOrdinaryAccount, keepsRoot, ORDINARY } from "../fixtures/ordinary-account.ts";
 
 const run = createRunTool();
 const MIB = 1024 * 1024;
@@ -249,14 +250,15 @@ describe("a hostile program", () => {
 
 // An ordinary account runs all of the above as such.
 if (process.getuid?.() === 0)
-  it("works the same when an ordinary account starts it", async () => {
+  it("works the same when an ordinary account starts it", async ({ skip }) => {
+    const reason = keepsRoot();
+    if (reason !== null) skip(reason);
     const home = await mkdtemp(join(tmpdir(), "sandbox-plain-"));
     await mkdir(join(home, "work"));
-    for (const path of [home, join(home, "work")]) chownSync(path, 65_532, 65_532);
+    for (const path of [home, join(home, "work")]) chownSync(path, ORDINARY, ORDINARY);
     const code = `
       import { createRunTool } from "${join(import.meta.dirname, "../../lib/exec/run.ts")}";
       import { runSandboxed } from "${join(import.meta.dirname, "../../lib/exec/sandbox.ts")}";
-      process.setgid(65532); process.setgroups([65532]); process.setuid(65532);
       const script = "/overlay/busybox id -u; echo x > /x; /overlay/busybox mkdir -m 0600 d; echo y > d/f; /overlay/busybox ls /";
       const { stdout } = await runSandboxed(createRunTool(), {
         title: "t", program: "/tmp/casthouse-plain-program", executable: "busybox", args: ["sh", "-c", script],
@@ -267,7 +269,7 @@ if (process.getuid?.() === 0)
     await mkdir("/tmp/casthouse-plain-program");
     await copyFile("/bin/busybox", "/tmp/casthouse-plain-program/busybox");
     try {
-      const output = await node(code);
+      const output = await asOrdinaryAccount(code);
       expect(output.split("\n").filter((name) => name !== "" && name !== "proc")).toEqual([
         "0",
         "dev",
@@ -285,16 +287,4 @@ if (process.getuid?.() === 0)
 function listening(): Promise<Server> {
   const server = createServer((socket) => socket.end());
   return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
-}
-
-function node(code: string): Promise<string> {
-  const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", code], {
-    stdio: ["ignore", "pipe", "inherit"],
-    cwd: join(import.meta.dirname, "../.."),
-  });
-  let output = "";
-  child.stdout.on("data", (chunk: Buffer) => {
-    output += chunk.toString();
-  });
-  return new Promise((resolve) => child.once("close", () => resolve(output)));
 }
