@@ -28,7 +28,7 @@ export const OP_VERSIONS = {
   "overlay-install": 1,
   // disk images
   "disk-esp": 1,
-  "boot-image": 1,
+  "boot-image": 2,
   "grub-core": 2,
   "disk-image": 2,
   qcow2: 1,

@@ -29,8 +29,12 @@ const TREE: ProtoNode[] = [
   },
 ];
 
-/** Features GRUB 2.06 can read and mkfs.xfs 6.1 knows; docs/disk-images.md compares them with newer profiles. */
-const FEATURES = "bigtime=1,inobtcount=1,reflink=1,rmapbt=0,finobt=1,crc=1";
+/**
+ * Features GRUB 2.06 can read and mkfs.xfs 6.1 knows; docs/disk-images.md compares them with newer profiles. Later
+ * versions turn rmapbt and nrext64 on unless told otherwise.
+ */
+const METADATA_FEATURES = "bigtime=1,inobtcount=1,reflink=1,rmapbt=0,finobt=1,crc=1";
+const INODE_FEATURES = "sparse=1,nrext64=0";
 
 /**
  * Params: sizeBytes, sectorSize, guid, and grubConfig (text) or menu { version, resetEntry, commandLine }. Needs: kernel,
@@ -46,8 +50,8 @@ export const bootImage: StepFunction = async (params, needs, ctx) => {
   await writeFile(image, "");
   await truncate(image, numberParam(params, "sizeBytes"));
   const sector = sectorSize === 512 ? [] : ["-s", `size=${sectorSize}`];
-  const metadata = `${FEATURES},uuid=${textParam(params, "guid")}`;
-  const features = ["-n", "ftype=1", "-m", metadata, "-i", "sparse=1"];
+  const metadata = `${METADATA_FEATURES},uuid=${textParam(params, "guid")}`;
+  const features = ["-n", "ftype=1", "-m", metadata, "-i", INODE_FEATURES];
   const args = ["-q", "-f", "-L", "BOOT", ...features, ...sector, "-p", "proto", "boot.img"];
   await ctx.run("mkfs.xfs", args, { cwd: ctx.dir, signal: ctx.signal });
   await settleInodes(image);
