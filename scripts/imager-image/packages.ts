@@ -38,7 +38,8 @@ export async function gatherFiles(packages: string[], programs: string[]): Promi
     found.add(place);
     if (stats.isFile() && (stats.mode & 0o111) !== 0 && (await isElf(place))) binaries.push(place);
   }
-  for (const library of await librariesOf(binaries)) await addWithTargets(found, library);
+  const libraries = await librariesOf(binaries);
+  for (const path of [...libraries, ...(await modulesOfNode(libraries))]) await addWithTargets(found, path);
   return [...found].sort();
 }
 
@@ -58,6 +59,17 @@ async function librariesOf(programs: string[]): Promise<Set<string>> {
     for (const [, path] of lines.matchAll(/(?:=> )?(\/\S+) \(0x/g)) if (path) libraries.add(path);
   }
   return libraries;
+}
+
+/** Debian's Node.js reads some of its own modules from files; its library names them. */
+async function modulesOfNode(libraries: Set<string>): Promise<string[]> {
+  const found: string[] = [];
+  for (const library of libraries) {
+    if (!basename(library).startsWith("libnode.so")) continue;
+    const text = (await readFile(library)).toString("latin1");
+    for (const [path] of text.matchAll(/\/usr\/share\/nodejs\/[\w./-]+\.js/g)) found.push(path);
+  }
+  return found;
 }
 
 /** A library is often a link to the file with the whole version number. */
