@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Recipe } from "../../lib/domain/recipe-types.ts";
 import { type PeSection, parsePe } from "../../lib/formats/pe.ts";
-import { vectorFile } from "../fixtures/vector-files.ts";
+import { describePe, withOurStub } from "../fixtures/layout/pe.ts";
+import { RECORDED_UKIS } from "../fixtures/layout/recorded.ts";
 import {
   type BootWorkshop,
   bootRecipe,
@@ -12,26 +13,6 @@ import {
   sha256,
   tool,
 } from "./imager-boot-fixture.ts";
-
-interface RecordedUki {
-  sections: {
-    name: string;
-    virtualAddress: string;
-    virtualSize: number;
-    rawSize: number;
-    text?: string;
-    characteristics: string;
-  }[];
-  sizeOfCode: number;
-  sizeOfHeaders: number;
-  e_lfanew: string;
-  timestamp: number;
-  linker: string;
-  checkSum: number;
-  subsystem: number;
-  entryPoint: string;
-  machine: string;
-}
 
 let shop: BootWorkshop;
 beforeAll(async () => {
@@ -55,31 +36,21 @@ const appended = (sections: { name: string }[]) =>
 const withoutSplash = (names: string[]) => names.filter((name) => name !== ".splash");
 
 describe.each(["v1.9.5", "v1.13.0", "v1.14.0-beta.1"])("UKI of %s", (version) => {
-  const recorded = vectorFile<{ uki: Record<string, RecordedUki> }>("layout.json").uki[
-    `${version} metal-amd64-uki.efi`
-  ];
+  const recorded = RECORDED_UKIS[`${version} metal-amd64-uki.efi`];
+  if (recorded === undefined) throw new Error(`nothing is recorded of ${version}`);
 
   it("has the recorded sections in order, without the picture", async () => {
-    const { sections } = await uki({ version });
-    const names = appended(recorded?.sections ?? []).map(({ name }) => name);
-    expect(names.length).toBeGreaterThan(4);
-    expect(appended(sections).map(({ name }) => name)).toEqual(withoutSplash(names));
-    const own = (list: { name: string }[]) =>
-      list
-        .slice(
-          0,
-          list.findIndex(({ name }) => name === ".osrel"),
-        )
-        .map(({ name }) => name);
-    expect(own(sections)).toEqual(own(recorded?.sections ?? []));
+    const { bytes } = await uki({ version });
+    const ours = describePe(bytes);
+    const names = withOurStub(recorded, ours).sections.map(({ name }) => name);
+    expect(appended(recorded.sections).length).toBeGreaterThan(4);
+    expect(ours.sections.map(({ name }) => name)).toEqual(withoutSplash(names));
   });
 
   it("has the recorded texts, but for the kernel's name", async () => {
     const { texts } = await uki({ version });
     for (const name of [".osrel", ".cmdline", ".profile"]) {
-      const wanted = (recorded?.sections ?? [])
-        .filter((section) => section.name === name)
-        .map(({ text }) => text);
+      const wanted = recorded.sections.filter((section) => section.name === name).map(({ text }) => text);
       expect(texts(name), name).toEqual(wanted);
     }
     expect(texts(".uname")).toEqual([KERNEL_RELEASE]);
@@ -87,29 +58,19 @@ describe.each(["v1.9.5", "v1.13.0", "v1.14.0-beta.1"])("UKI of %s", (version) =>
 
   it("has the recorded header fields that do not follow from sizes", async () => {
     const { bytes } = await uki({ version });
-    const coff = bytes.readUInt32LE(0x3c) + 4;
-    const optional = coff + 20;
-    expect({
-      e_lfanew: `0x${bytes.readUInt32LE(0x3c).toString(16)}`,
-      machine: `0x${bytes.readUInt16LE(coff).toString(16)}`,
-      timestamp: bytes.readUInt32LE(coff + 4),
-      linker: `${bytes[optional + 2]}.${bytes[optional + 3]}`,
-      checkSum: bytes.readUInt32LE(optional + 64),
-      subsystem: bytes.readUInt16LE(optional + 68),
-      entryPoint: `0x${bytes.readUInt32LE(optional + 16).toString(16)}`,
-      sizeOfCode: bytes.readUInt32LE(optional + 4),
-      sizeOfHeaders: bytes.readUInt32LE(optional + 60),
-    }).toEqual({
-      e_lfanew: recorded?.e_lfanew,
-      machine: recorded?.machine,
-      timestamp: recorded?.timestamp,
-      linker: recorded?.linker,
-      checkSum: recorded?.checkSum,
-      subsystem: recorded?.subsystem,
-      entryPoint: recorded?.entryPoint,
-      sizeOfCode: recorded?.sizeOfCode,
-      sizeOfHeaders: recorded?.sizeOfHeaders,
-    });
+    const ours = describePe(bytes);
+    const wanted = withOurStub(recorded, ours);
+    const fields = [
+      "e_lfanew",
+      "machine",
+      "timestamp",
+      "linker",
+      "checkSum",
+      "subsystem",
+      "entryPoint",
+      "sizeOfCode",
+    ];
+    for (const field of fields) expect(ours[field], field).toBe(wanted[field]);
   });
 });
 

@@ -100,6 +100,14 @@ const OTHER_SIZE = /\.sqsh$|\.ko$|\/modules\.[a-z.]+$|extensions\.yaml$/;
 /** What describes contents; the rest is about how one program writes tables (docs/compat.md, F5). */
 const SAME_SUPERBLOCK = /^(Compression \w+|Block size|Number of (inodes|ids)|Creation or last append time)/;
 
+/** Written by depmod from kmod 33; nothing but libkmod reads it. */
+const WEAK = /\/modules\.weakdep$/;
+const withoutWeak = (line: string, list: string[]): string =>
+  line.replace(
+    /^(Number of inodes) (\d+)$/,
+    (_all, label, count) => `${label} ${Number(count) - list.filter((path) => WEAK.test(path)).length}`,
+  );
+
 const comparable = (layout: InitramfsLayout, release: string) => {
   const renamed = (text: string) => text.replaceAll(release, "RELEASE");
   return layout.segments.map((segment) => ({
@@ -111,14 +119,19 @@ const comparable = (layout: InitramfsLayout, release: string) => {
     })),
     squashfs: Object.entries(segment.squashfs ?? {}).map(([name, { superblock, list }]) => [
       name,
-      superblock.filter((line) => SAME_SUPERBLOCK.test(line)),
-      list.map(listed).map(({ size, path, ...rest }) => ({
-        ...rest,
-        path: renamed(path),
-        // Folders have the size of their tables.
-        ...(rest.mode.startsWith("d") || OTHER_SIZE.test(path) ? {} : { size }),
-      })),
-      list.map((line) => line.split(" ").slice(1, 2).concat(line.split(" ").slice(3, 5))),
+      superblock.filter((line) => SAME_SUPERBLOCK.test(line)).map((line) => withoutWeak(line, list)),
+      list
+        .filter((line) => !WEAK.test(line))
+        .map(listed)
+        .map(({ size, path, ...rest }) => ({
+          ...rest,
+          path: renamed(path),
+          // Folders have the size of their tables.
+          ...(rest.mode.startsWith("d") || OTHER_SIZE.test(path) ? {} : { size }),
+        })),
+      list
+        .filter((line) => !WEAK.test(line))
+        .map((line) => line.split(" ").slice(1, 2).concat(line.split(" ").slice(3, 5))),
     ]),
     extensions: renamed(segment["extensions.yaml"] ?? ""),
   }));
