@@ -74,7 +74,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(\\.next|dist|data|lib/db/generated)/" },
+    exclude: { path: "^(\\.cache|\\.next|dist|data|lib/db/generated)/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "types", "node"] },
