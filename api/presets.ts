@@ -6,7 +6,6 @@ import { type Api, type ApiContext, answer, createApi } from "./create-api.ts";
 import { json, problemReply, reply } from "./replies.ts";
 import { readJson, readText } from "./request-body.ts";
 
-const MOST_BYTES = 1024 * 1024;
 const YAML = "application/yaml";
 
 const params = z.object({ id: z.string().uuid() });
@@ -94,7 +93,7 @@ const presetJson = (preset: Preset) => {
 };
 
 const INPUT = {
-  limitBytes: MOST_BYTES,
+  limitBytes: 1024 * 1024,
   hint: 'Send {"name": "Lab", "schematic": "<id>"}, or an exported preset as application/yaml.',
 };
 
@@ -108,7 +107,7 @@ export function presetRoutes(): Api {
   answer(app, create, async (c) => {
     const yaml = /ya?ml/i.test(c.req.header("content-type") ?? "");
     const made = yaml
-      ? await presets(c).restore(await readText(c, MOST_BYTES))
+      ? await presets(c).restore(await readText(c, INPUT))
       : await presets(c).create(parsePresetInput(await readJson(c, INPUT)));
     return json(c, presetJson(made), 201, { Location: `/api/v1/presets/${made.id}` });
   });

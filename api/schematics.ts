@@ -7,7 +7,10 @@ import { type Api, answer, createApi } from "./create-api.ts";
 import { goJson, reply } from "./replies.ts";
 import { readBody } from "./request-body.ts";
 
-const MAX_SCHEMATIC_BYTES = 1024 * 1024;
+const SCHEMATIC_BODY = {
+  limitBytes: 1024 * 1024,
+  hint: "A schematic is a few kilobytes; send only the schematic document",
+};
 
 const text = { "text/plain": { schema: z.string() } };
 
@@ -46,7 +49,7 @@ export function schematicRoutes(): Api {
   const app = createApi();
   answer(app, create, async (c) => {
     const stored = await c.var.services.schematics.create(
-      decodeSchematicText(await readBody(c, MAX_SCHEMATIC_BYTES)),
+      decodeSchematicText(await readBody(c, SCHEMATIC_BODY)),
     );
     return reply(c, goJson({ id: stored.id, schematic: stored.canonical }), "application/json", 201);
   });

@@ -11,7 +11,7 @@ const requestOf = (chunks: string[], headers: Record<string, string> = {}) => {
 
 test("a body in pieces is one text", async () => {
   expect(await readJson(requestOf(['{"a"', ': "é', '"}']), { limitBytes: 100, hint })).toEqual({ a: "é" });
-  expect(await readText(requestOf(["a: ", "b"]), 100)).toBe("a: b");
+  expect(await readText(requestOf(["a: ", "b"]), { limitBytes: 100, hint })).toBe("a: b");
 });
 
 test("an empty body counts only where there may be none", async () => {
@@ -28,7 +28,10 @@ test("what is no JSON is refused, empty or not", async () => {
   await expect(reading).rejects.toMatchObject({ message: "The body is not JSON", extra: { hint } });
 });
 
-test.each([[{ "content-length": "10" }], [{}]])("a body above the limit is refused: %j", async (headers) => {
-  const reading = readJson(requestOf(["12345", "67890"], headers), { limitBytes: 9, hint });
-  await expect(reading).rejects.toMatchObject({ code: "too_large" });
-});
+test.each([[{ "content-length": "10" }], [{}]])(
+  "a body above the limit is refused and told what to send: %j",
+  async (headers) => {
+    const reading = readJson(requestOf(["12345", "67890"], headers), { limitBytes: 9, hint });
+    await expect(reading).rejects.toMatchObject({ code: "too_large", extra: { hint } });
+  },
+);
