@@ -8,7 +8,7 @@ import { buildMissing } from "../lib/services/build-errors.ts";
 import { BUILD_STATES, type BuildEvent, type BuildView } from "../lib/services/contracts.ts";
 import { assetJson } from "./asset-json.ts";
 import { type Api, type ApiContext, answer, createApi, requestIdOf } from "./create-api.ts";
-import { json, problemReply } from "./replies.ts";
+import { json, problem } from "./replies.ts";
 import { readJson } from "./request-body.ts";
 
 const id = z.object({ id: z.string().uuid() });
@@ -47,7 +47,7 @@ const list = createRoute({
   },
   responses: {
     200: { description: "A page of builds", content: content(z.object({ builds: z.array(buildSchema) })) },
-    400: problemReply,
+    400: problem("A parameter that is not valid"),
   },
 });
 
@@ -69,8 +69,9 @@ const start = createRoute({
     'Body: {"schematic": id, "version": tag, "path": file name}. 200 when the file is already there. A failure of the last 30 s that would come again is answered as it was; "again": true tries the work anew.',
   responses: {
     202: { description: "The build", content: content(buildSchema) },
-    400: problemReply,
-    404: problemReply,
+    400: problem("The body is not valid, or the version or the schematic does not allow this file"),
+    404: problem("Unknown schematic or version"),
+    413: problem("The body is larger than 16 KiB"),
   },
 });
 
@@ -82,7 +83,10 @@ const get = createRoute({
   description:
     "`schematic` shows that you know its ID, which is cut short otherwise when it opens a configuration.",
   request: { params: id, query: knowing },
-  responses: { 200: { description: "The build", content: content(buildSchema) }, 404: problemReply },
+  responses: {
+    200: { description: "The build", content: content(buildSchema) },
+    404: problem("No such build"),
+  },
 });
 
 const cancel = createRoute({
@@ -93,8 +97,8 @@ const cancel = createRoute({
   request: { params: id, query: knowing },
   responses: {
     200: { description: "The build", content: content(buildSchema) },
-    404: problemReply,
-    409: problemReply,
+    404: problem("No such build"),
+    409: problem("The build is finished"),
   },
 });
 
@@ -111,7 +115,7 @@ const events = createRoute({
       description: "Events state, phase, progress, done, log; failure when the stream itself broke",
       content: { "text/event-stream": { schema: z.string() } },
     },
-    404: problemReply,
+    404: problem("No such build"),
   },
 });
 

@@ -14,7 +14,7 @@ import { versionTag } from "../lib/domain/versions.ts";
 import { notFound } from "../lib/errors/app-error.ts";
 import { clientSignal } from "../lib/http/send-bytes.ts";
 import { type Api, type ApiContext, answer, createApi } from "./create-api.ts";
-import { json } from "./replies.ts";
+import { json, problem } from "./replies.ts";
 
 const entry = z.object({
   kind: z.enum(["extension", "overlay"]),
@@ -50,7 +50,7 @@ const contents = z.object({
 const body = (schema: z.ZodType, description: string) => ({
   200: { description, content: { "application/json": { schema } } },
 });
-const missing = { 404: { description: "No known release has it" } };
+const missing = { 404: problem("No known release has it") };
 const which = z.object({ talos: z.string().optional(), arch: z.enum(ARCHES).default("amd64") });
 const extension = z.object({ namespace: z.string(), name: z.string() });
 const overlay = z.object({ name: z.string() });

@@ -5,7 +5,7 @@ import { readMachineTarget } from "../lib/domain/machine-target.ts";
 import { quoteText } from "../lib/domain/quote.ts";
 import { invalidInput } from "../lib/errors/app-error.ts";
 import { type Api, answer, createApi } from "./create-api.ts";
-import { json } from "./replies.ts";
+import { json, problem } from "./replies.ts";
 
 const side = z.object({ id: z.string().nullable(), version: z.string(), sample: z.boolean() });
 const image = z.object({ name: z.string(), version: z.string(), digest: z.string() }).nullable();
@@ -63,8 +63,8 @@ const route = createRoute({
         },
       },
     },
-    400: { description: "A side that names neither an ID nor a version" },
-    404: { description: "Unknown schematic or version" },
+    400: problem("A side that names neither an ID nor a version"),
+    404: problem("Unknown schematic or version"),
   },
 });
 

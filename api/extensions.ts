@@ -8,11 +8,12 @@ import {
   CHANGING,
   looseJson,
   OWN_TAG,
+  oversized,
   ownId,
   readAdopt,
   refusals,
 } from "./own-conventions.ts";
-import { json, problemReply } from "./replies.ts";
+import { json, problem } from "./replies.ts";
 
 const pin = { description: "The image with the reports of its checks", content: looseJson };
 
@@ -23,7 +24,7 @@ const adopt = createRoute({
   summary: "Use this image from now on",
   description: `JSON: talos (a version range, empty for all), acceptWarnings. What was adopted for the same name and range is retired. ${CHANGING}`,
   request: { params: ownId },
-  responses: { 200: pin, ...refusals },
+  responses: { 200: pin, ...refusals, ...oversized },
 });
 
 const retire = createRoute({
@@ -45,8 +46,7 @@ const check = createRoute({
   request: { params: ownId, query: z.object({ talos: z.string().max(60) }) },
   responses: {
     200: { description: "One report for each platform", content: looseJson },
-    400: problemReply,
-    404: problemReply,
+    ...refusals,
   },
 });
 
@@ -71,7 +71,7 @@ const lastBootTest = createRoute({
   path: "/api/v1/extensions/pins/{id}/boot-test",
   summary: "The last boot test of an image",
   request: { params: ownId },
-  responses: { 200: test, 404: problemReply },
+  responses: { 200: test, 404: problem("No such image, or it was never booted") },
 });
 
 const upload = createRoute({
@@ -89,7 +89,12 @@ const upload = createRoute({
       "accept-warnings": z.enum(["true", "false"]).optional(),
     }),
   },
-  responses: { 201: pin, ...refusals, 413: problemReply, 507: problemReply },
+  responses: {
+    201: pin,
+    ...refusals,
+    413: problem("The archive is larger than it may be"),
+    507: problem("Own extensions take all the room they may take"),
+  },
 });
 
 const sizeOf = (header: string | undefined): number | null =>

@@ -1,7 +1,7 @@
 /** GET and HEAD /healthz and /readyz: is the process alive, can it do its work. */
-import { createRoute, z } from "@hono/zod-openapi";
+import { createRoute } from "@hono/zod-openapi";
 import { type Api, answer, createApi, requestIdOf } from "./create-api.ts";
-import { reply, TEXT } from "./replies.ts";
+import { reply, sentence, TEXT } from "./replies.ts";
 
 const healthz = createRoute({
   method: "get",
@@ -18,10 +18,7 @@ const readyz = createRoute({
   summary: "Able to work: tools, Postgres, Redis, store, source",
   responses: {
     200: { description: "Everything answers; empty body" },
-    503: {
-      description: "One line for each thing that does not, with what to do; the log says why",
-      content: { "text/plain": { schema: z.string() } },
-    },
+    503: sentence("One line for each thing that does not, with what to do; the log says why"),
   },
 });
 

@@ -6,7 +6,7 @@ import { attachment, safeFileName } from "../lib/http/disposition.ts";
 import type { ResolvedAsset } from "../lib/services/contracts.ts";
 import { type Api, type ApiContext, answer, createApi } from "./create-api.ts";
 import { aboutOf, answerAbout, answerFile, assetHeaders } from "./file-answer.ts";
-import { bytesRepresentation, send, TEXT } from "./replies.ts";
+import { bytesRepresentation, send, sentence, TEXT } from "./replies.ts";
 
 const route = createRoute({
   method: "get",
@@ -23,10 +23,10 @@ const route = createRoute({
     200: { description: "The file", content: { "application/octet-stream": { schema: z.string() } } },
     202: { description: "The build was started; Location names it" },
     206: { description: "The range that was asked for" },
-    400: { description: "The path, the version or the schematic does not allow this file" },
-    404: { description: "Unknown schematic or version" },
-    501: { description: "A kind of file that is not built yet; the text names what is missing" },
-    503: { description: "The source registry is away; Retry-After tells when to come back" },
+    400: sentence("The path, the version or the schematic does not allow this file"),
+    404: sentence("Unknown schematic or version"),
+    501: sentence("A kind of file that is not built yet; the text names what is missing"),
+    503: sentence("The source registry is away; Retry-After tells when to come back"),
   },
 });
 

@@ -1,7 +1,7 @@
 /** GET /secureboot/signing-cert.pem and .der, /oci/cosign/signing-key.pub: the public halves of the factory's keys. */
 import { createRoute, z } from "@hono/zod-openapi";
 import { type Api, answer, createApi } from "./create-api.ts";
-import { reply } from "./replies.ts";
+import { reply, sentence } from "./replies.ts";
 
 const certificateRoute = (form: "pem" | "der", contentType: string) =>
   createRoute({
@@ -11,7 +11,7 @@ const certificateRoute = (form: "pem" | "der", contentType: string) =>
     summary: `Certificate that SecureBoot images are signed with, as ${form.toUpperCase()}`,
     responses: {
       200: { description: "The certificate", content: { [contentType]: { schema: z.string() } } },
-      404: { description: "SecureBoot is off", content: { "text/plain": { schema: z.string() } } },
+      404: sentence("SecureBoot is off"),
     },
   });
 
@@ -25,7 +25,7 @@ const ociKey = createRoute({
   summary: "Public key that installer images and files are signed with",
   responses: {
     200: { description: "PEM", content: { "application/x-pem-file": { schema: z.string() } } },
-    404: { description: "The factory has no signing key", content: { "text/plain": { schema: z.string() } } },
+    404: sentence("The factory has no signing key"),
   },
 });
 

@@ -6,7 +6,7 @@ import { AppError } from "../lib/errors/app-error.ts";
 import { safeFileName } from "../lib/http/disposition.ts";
 import { type Api, type ApiContext, answer, createApi } from "./create-api.ts";
 import { aboutOf, answerAbout, answerFile, assetHeaders } from "./file-answer.ts";
-import { json, problemReply } from "./replies.ts";
+import { json, problem } from "./replies.ts";
 import { readJson } from "./request-body.ts";
 
 const MOST_BYTES = 1024 * 1024;
@@ -27,8 +27,9 @@ const keep = createRoute({
       description: "The lock is kept; Location names it",
       content: { "application/json": { schema: z.object({ id: z.string(), location: z.string() }) } },
     },
-    400: problemReply,
-    404: problemReply,
+    400: problem("What is sent is no lock, or names images that are none of a Talos release"),
+    404: problem("The schematic of the lock is not stored here"),
+    413: problem("The body is larger than 1 MiB"),
   },
 });
 
@@ -40,7 +41,7 @@ const get = createRoute({
   request: { params: z.object({ id }) },
   responses: {
     200: { description: "The lock", content: { "application/json": { schema: modelLockSchema } } },
-    404: problemReply,
+    404: problem("No such lock"),
   },
 });
 
@@ -59,13 +60,9 @@ const file = createRoute({
     200: { description: "The file", content: { "application/octet-stream": { schema: z.string() } } },
     202: { description: "The build was started; Location names it" },
     206: { description: "The range that was asked for" },
-    400: problemReply,
-    404: {
-      ...problemReply,
-      description:
-        "Unknown lock, or inputs that neither the store nor the source has: the problem names them",
-    },
-    409: { ...problemReply, description: "handling=strict, and the factory differs" },
+    400: problem("The path or the lock does not allow this file"),
+    404: problem("Unknown lock, or inputs that neither the store nor the source has: the problem names them"),
+    409: problem("handling=strict, and the factory differs"),
   },
 });
 

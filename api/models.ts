@@ -2,7 +2,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { modelLockSchema } from "../lib/domain/model-lock.ts";
 import { type Api, answer, createApi } from "./create-api.ts";
-import { json } from "./replies.ts";
+import { json, problem } from "./replies.ts";
 
 const lock = createRoute({
   method: "get",
@@ -19,7 +19,7 @@ const lock = createRoute({
         },
       },
     },
-    404: { description: "Unknown schematic or version" },
+    404: problem("Unknown schematic or version"),
   },
 });
 

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { invalidInput } from "../lib/errors/app-error.ts";
 import type { OwnSourceService } from "../lib/services/own-contracts.ts";
 import type { ApiContext } from "./create-api.ts";
-import { problemReply } from "./replies.ts";
+import { problem } from "./replies.ts";
 import { readJson } from "./request-body.ts";
 
 const MOST_BYTES = 64 * 1024;
@@ -22,12 +22,30 @@ export const looseJson = { "application/json": { schema: z.object({}).loose() } 
 
 export const CHANGING = "Needs `Authorization: Bearer <ADMIN_TOKEN>` where OWN_EXTENSIONS is admin.";
 
+/** Who may not change own extensions. */
+const unauthorized = {
+  401: problem("No token, or not the administrator's"),
+  403: problem("This factory takes no own extensions"),
+};
+
+/** What a request that only administrators may make can be answered with, when it says nothing but an ID. */
 export const refusals = {
-  400: problemReply,
-  401: problemReply,
-  403: problemReply,
-  404: problemReply,
-  409: problemReply,
+  ...unauthorized,
+  400: problem("What is asked for is not valid"),
+  404: problem("No such source or image"),
+  409: problem("Not possible as things are: the detail says why"),
+};
+
+/** Besides, where a body is sent. */
+export const oversized = { 413: problem("The body is larger than it may be") };
+
+/** Besides, where images are fetched from a registry. */
+export const fetching = {
+  413: problem("An image, or the body, is larger than it may be"),
+  502: problem("What the registry sent is damaged, or not signed as it must be"),
+  503: problem("The registry is away; Retry-After tells when to come back"),
+  504: problem("The registry was too slow"),
+  507: problem("Own extensions take all the room they may take"),
 };
 
 /** The token that a request carries, null for none. */

@@ -2,7 +2,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { assetJson } from "./asset-json.ts";
 import { type Api, answer, createApi } from "./create-api.ts";
-import { json } from "./replies.ts";
+import { json, problem } from "./replies.ts";
 
 const route = createRoute({
   method: "get",
@@ -15,6 +15,8 @@ const route = createRoute({
       description: "The plan, secrets left out",
       content: { "application/json": { schema: z.object({}).loose() } },
     },
+    400: problem("The path, the version or the schematic does not allow this file"),
+    404: problem("Unknown schematic or version"),
   },
 });
 

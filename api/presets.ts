@@ -3,7 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { type Preset, parsePresetInput, presetInputSchema, presetQuery } from "../lib/domain/preset.ts";
 import { attachment } from "../lib/http/disposition.ts";
 import { type Api, type ApiContext, answer, createApi } from "./create-api.ts";
-import { json, problemReply, reply } from "./replies.ts";
+import { json, problem, reply } from "./replies.ts";
 import { readJson, readText } from "./request-body.ts";
 
 const YAML = "application/yaml";
@@ -20,6 +20,14 @@ const presetSchema = presetInputSchema
 const content = <T extends z.ZodType>(schema: T) => ({ "application/json": { schema } });
 const one = { description: "The preset", content: content(presetSchema) };
 const common = { tags: ["presets"] };
+const missing = { 404: problem("No such preset") };
+const refused = {
+  400: problem(
+    "A field that is not valid, a schematic that is not stored here or that holds a configuration",
+  ),
+  409: problem("Another preset has the name, or there are as many as there may be"),
+  413: problem("The body is larger than 1 MiB"),
+};
 
 const list = createRoute({
   ...common,
@@ -40,7 +48,7 @@ const create = createRoute({
   summary: "Keep a choice under a name",
   description:
     "JSON naming a stored schematic, or the YAML that an export gave (`Content-Type: application/yaml`).",
-  responses: { 201: one, 400: problemReply, 409: problemReply },
+  responses: { 201: one, ...refused },
 });
 
 const get = createRoute({
@@ -49,7 +57,7 @@ const get = createRoute({
   path: "/api/v1/presets/{id}",
   summary: "One preset",
   request: { params },
-  responses: { 200: one, 404: problemReply },
+  responses: { 200: one, ...missing },
 });
 
 const replace = createRoute({
@@ -58,7 +66,7 @@ const replace = createRoute({
   path: "/api/v1/presets/{id}",
   summary: "Change a preset",
   request: { params },
-  responses: { 200: one, 400: problemReply, 404: problemReply, 409: problemReply },
+  responses: { 200: one, ...refused, ...missing },
 });
 
 const remove = createRoute({
@@ -67,7 +75,7 @@ const remove = createRoute({
   path: "/api/v1/presets/{id}",
   summary: "Forget a preset; its schematic stays",
   request: { params },
-  responses: { 204: { description: "Gone" }, 404: problemReply },
+  responses: { 204: { description: "Gone" }, ...missing },
 });
 
 const exported = createRoute({
@@ -76,7 +84,7 @@ const exported = createRoute({
   path: "/api/v1/presets/{id}/export",
   summary: "A preset as a document, with the text of its schematic",
   request: { params },
-  responses: { 200: { description: "YAML", content: { [YAML]: { schema: z.string() } } }, 404: problemReply },
+  responses: { 200: { description: "YAML", content: { [YAML]: { schema: z.string() } } }, ...missing },
 });
 
 const presetJson = (preset: Preset) => {

@@ -1,7 +1,7 @@
 /** GET /pxe/:schematic/:version/:platarch: the iPXE script of one machine. */
 import { createRoute, z } from "@hono/zod-openapi";
 import { type Api, answer, createApi } from "./create-api.ts";
-import { reply, TEXT } from "./replies.ts";
+import { reply, sentence, TEXT } from "./replies.ts";
 
 const route = createRoute({
   method: "get",
@@ -13,11 +13,8 @@ const route = createRoute({
   request: { params: z.object({ schematic: z.string(), version: z.string(), platarch: z.string() }) },
   responses: {
     200: { description: "The script", content: { "text/plain": { schema: z.string() } } },
-    400: {
-      description: "The last segment or the version is malformed",
-      content: { "text/plain": { schema: z.string() } },
-    },
-    404: { description: "Unknown schematic or version", content: { "text/plain": { schema: z.string() } } },
+    400: sentence("The last segment or the version is malformed"),
+    404: sentence("Unknown schematic or version"),
   },
 });
 

@@ -5,11 +5,31 @@ import { z } from "@hono/zod-openapi";
 import { type Representation, sendRepresentation } from "../lib/http/send-bytes.ts";
 import type { ApiContext } from "./create-api.ts";
 
-/** How our own API describes its refusals (RFC 9457); failure.ts in lib/http writes them. */
-export const problemReply = {
-  description: "Problem details",
-  content: { "application/problem+json": { schema: z.object({}).loose() } },
-};
+/** RFC 9457 with members of our own, as failure.ts in lib/http writes it. */
+const problemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.number(),
+    detail: z.string(),
+    code: z.string(),
+    hint: z.string().optional(),
+    requestId: z.string(),
+    details: z.object({}).loose().optional(),
+  })
+  .openapi("Problem");
+
+/** How a route outside /api/v1 and /v2 describes an answer in one sentence: when it comes. */
+export const sentence = (description: string) => ({
+  description,
+  content: { "text/plain": { schema: z.string() } },
+});
+
+/** How a route below /api/v1 describes an answer of 4xx or 5xx: when it comes. */
+export const problem = (description: string) => ({
+  description,
+  content: { "application/problem+json": { schema: problemSchema } },
+});
 
 export const TEXT = "text/plain; charset=utf-8";
 

@@ -4,7 +4,7 @@ import { CYCLONEDX_MEDIA_TYPE } from "../lib/formats/sbom/cyclonedx.ts";
 import { attachment } from "../lib/http/disposition.ts";
 import { clientSignal } from "../lib/http/send-bytes.ts";
 import { type Api, type ApiContext, answer, createApi } from "./create-api.ts";
-import { bytesRepresentation, send } from "./replies.ts";
+import { bytesRepresentation, problem, send, sentence } from "./replies.ts";
 
 const SPDX_MEDIA_TYPE = "application/spdx+json";
 const CYCLONEDX_SUFFIX = ".cdx.json";
@@ -12,17 +12,15 @@ const CYCLONEDX_SUFFIX = ".cdx.json";
 const SINCE = "1.11.0";
 
 const params = z.object({ schematic: z.string(), version: z.string(), arch: z.string() });
-const responses = {
-  200: {
-    description: "SPDX 2.3, or CycloneDX 1.6 where that is preferred",
-    content: {
-      [SPDX_MEDIA_TYPE]: { schema: z.object({}).loose() },
-      [CYCLONEDX_MEDIA_TYPE]: { schema: z.object({}).loose() },
-    },
+const document = {
+  description: "SPDX 2.3, or CycloneDX 1.6 where that is preferred",
+  content: {
+    [SPDX_MEDIA_TYPE]: { schema: z.object({}).loose() },
+    [CYCLONEDX_MEDIA_TYPE]: { schema: z.object({}).loose() },
   },
-  400: { description: "The version, the architecture or the schematic does not allow it" },
-  404: { description: "Unknown schematic or version" },
 };
+const NOT_ALLOWED = "The version, the architecture or the schematic does not allow it";
+const UNKNOWN = "Unknown schematic or version";
 
 const compatible = createRoute({
   method: "get",
@@ -32,7 +30,7 @@ const compatible = createRoute({
   description:
     "SPDX 2.3 merged from what the release and the extensions say of themselves. CycloneDX 1.6 when Accept prefers it or the architecture ends in .cdx.json.",
   request: { params },
-  responses,
+  responses: { 200: document, 400: sentence(NOT_ALLOWED), 404: sentence(UNKNOWN) },
 });
 
 const anyVersion = createRoute({
@@ -43,7 +41,7 @@ const anyVersion = createRoute({
   description:
     "As /spdx, also for releases that bring no bill of materials: records are then made from package data, and say so.",
   request: { params },
-  responses,
+  responses: { 200: document, 400: problem(NOT_ALLOWED), 404: problem(UNKNOWN) },
 });
 
 /** Weight of a media type in an Accept header (RFC 9110 §12.5.1), when it is named; zero else. */

@@ -4,15 +4,13 @@ import { decodeSchematicText } from "../lib/domain/schematic-parse.ts";
 import { notFound } from "../lib/errors/app-error.ts";
 import { forbidReading } from "../lib/http/cross-origin.ts";
 import { type Api, answer, createApi } from "./create-api.ts";
-import { goJson, reply } from "./replies.ts";
+import { goJson, reply, sentence } from "./replies.ts";
 import { readBody } from "./request-body.ts";
 
 const SCHEMATIC_BODY = {
   limitBytes: 1024 * 1024,
   hint: "A schematic is a few kilobytes; send only the schematic document",
 };
-
-const text = { "text/plain": { schema: z.string() } };
 
 const create = createRoute({
   method: "post",
@@ -28,8 +26,8 @@ const create = createRoute({
         "application/json": { schema: z.object({ id: z.string().length(64), schematic: z.string() }) },
       },
     },
-    400: { description: "What is wrong with the document, in the decoder's words", content: text },
-    413: { description: "Larger than 1 MiB", content: text },
+    400: sentence("What is wrong with the document, in the decoder's words"),
+    413: sentence("Larger than 1 MiB"),
   },
 });
 
@@ -41,7 +39,7 @@ const get = createRoute({
   request: { params: z.object({ schematic: z.string() }) },
   responses: {
     200: { description: "Canonical YAML", content: { "application/yaml": { schema: z.string() } } },
-    404: { description: "No such schematic", content: text },
+    404: sentence("No such schematic"),
   },
 });
 

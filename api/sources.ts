@@ -6,14 +6,16 @@ import { type Api, answer, createApi } from "./create-api.ts";
 import {
   allowedToChange,
   CHANGING,
+  fetching,
   looseJson,
   OWN_BODY,
   OWN_TAG,
+  oversized,
   ownId,
   readAdopt,
   refusals,
 } from "./own-conventions.ts";
-import { json, problemReply } from "./replies.ts";
+import { json, problem } from "./replies.ts";
 import { readJson } from "./request-body.ts";
 
 const source = { description: "The source with its images, newest first", content: looseJson };
@@ -44,10 +46,7 @@ const add = createRoute({
   responses: {
     201: source,
     ...refusals,
-    413: problemReply,
-    502: problemReply,
-    503: problemReply,
-    507: problemReply,
+    ...fetching,
   },
 });
 
@@ -57,7 +56,7 @@ const get = createRoute({
   path: "/api/v1/sources/{id}",
   summary: "One source",
   request: { params: ownId },
-  responses: { 200: source, 404: problemReply },
+  responses: { 200: source, 404: problem("No such source") },
 });
 
 const look = createRoute({
@@ -70,10 +69,7 @@ const look = createRoute({
   responses: {
     200: source,
     ...refusals,
-    413: problemReply,
-    502: problemReply,
-    503: problemReply,
-    507: problemReply,
+    ...fetching,
   },
 });
 
@@ -84,7 +80,7 @@ const adoptAll = createRoute({
   summary: "Adopt everything that a source offers",
   description: `JSON: acceptWarnings. Images that may not be adopted stay on offer. ${CHANGING}`,
   request: { params: ownId },
-  responses: { 200: source, ...refusals },
+  responses: { 200: source, ...refusals, ...oversized },
 });
 
 const usage = createRoute({
@@ -95,7 +91,7 @@ const usage = createRoute({
   request: { params: ownId },
   responses: {
     200: { description: "IDs; those that open a configuration are only counted", content: looseJson },
-    404: problemReply,
+    404: problem("No such source"),
   },
 });
 

@@ -3,10 +3,9 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { attachment } from "../lib/http/disposition.ts";
 import { clientSignal } from "../lib/http/send-bytes.ts";
 import { type Api, answer, createApi } from "./create-api.ts";
-import { goJson, reply, send } from "./replies.ts";
+import { goJson, reply, send, sentence } from "./replies.ts";
 
-const text = { "text/plain": { schema: z.string() } };
-const missing = { 404: { description: "The version or the file is not available", content: text } };
+const missing = { 404: sentence("The version or the file is not available") };
 
 const list = createRoute({
   method: "get",

@@ -4,7 +4,7 @@ import { readMachineTarget } from "../lib/domain/machine-target.ts";
 import { forbidReading } from "../lib/http/cross-origin.ts";
 import { machineQuery } from "./compare.ts";
 import { type Api, answer, createApi } from "./create-api.ts";
-import { json } from "./replies.ts";
+import { json, problem } from "./replies.ts";
 
 const image = z.object({ name: z.string(), version: z.string(), digest: z.string() }).nullable();
 
@@ -64,8 +64,8 @@ const route = createRoute({
         },
       },
     },
-    400: { description: "A version that cannot be read" },
-    404: { description: "Unknown schematic or version" },
+    400: problem("A version that cannot be read"),
+    404: problem("Unknown schematic or version"),
   },
 });
 

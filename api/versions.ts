@@ -3,12 +3,12 @@ import { createRoute, z } from "@hono/zod-openapi";
 import type { CatalogExtension, CatalogOverlay } from "../lib/domain/release.ts";
 import type { Representation } from "../lib/http/send-bytes.ts";
 import { type Api, type ApiContext, answer, createApi } from "./create-api.ts";
-import { bytesRepresentation, goJson, send, TEXT } from "./replies.ts";
+import { bytesRepresentation, goJson, send, sentence, TEXT } from "./replies.ts";
 
 const version = z.object({ version: z.string() });
 /** JSON under the type text/plain, as clients of the dialect know it. */
 const jsonAsText = (schema: z.ZodType) => ({ "text/plain": { schema } });
-const missing = { 404: { description: "The version is not available", content: jsonAsText(z.string()) } };
+const missing = { 404: sentence("The version is not available") };
 
 const versionsRoute = createRoute({
   method: "get",
