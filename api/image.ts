@@ -25,7 +25,9 @@ const route = createRoute({
     206: { description: "The range that was asked for" },
     400: sentence("The path, the version or the schematic does not allow this file"),
     404: sentence("Unknown schematic or version"),
-    501: sentence("A kind of file that is not built yet; the text names what is missing"),
+    501: sentence(
+      "Neither the release nor this factory has GRUB for the file; the hint names the Debian package",
+    ),
     503: sentence("The source registry is away; Retry-After tells when to come back"),
   },
 });

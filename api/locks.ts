@@ -63,6 +63,9 @@ const file = createRoute({
     400: problem("The path or the lock does not allow this file"),
     404: problem("Unknown lock, or inputs that neither the store nor the source has: the problem names them"),
     409: problem("handling=strict, and the factory differs"),
+    501: problem(
+      "Neither the release nor this factory has GRUB for the file; the hint names the Debian package",
+    ),
   },
 });
 

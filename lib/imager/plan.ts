@@ -16,7 +16,7 @@ import type { BuildPlan, Json } from "./types.ts";
 
 /**
  * The plan for the asset of `recipe`. Equal recipes give equal plans; what does not change the bytes does not change
- * the key. Throws invalid_input for what a release cannot have, not_implemented for what is not built yet.
+ * the key. Throws invalid_input for what a release cannot have.
  */
 export function planAsset(recipe: Recipe): BuildPlan {
   const b = planBuilder();

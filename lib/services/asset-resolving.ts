@@ -26,7 +26,7 @@ export interface AssetResolvingOptions {
   signing: SigningIdentity | null;
 }
 
-/** Schematic (404), version syntax (400), path grammar (400), version existence (404), enhancement (400), plan (501). */
+/** The one order of checks, told at AssetService.resolve. */
 export function createAssetResolving(
   options: AssetResolvingOptions,
 ): (request: AssetRequest) => Promise<ResolvedAsset> {

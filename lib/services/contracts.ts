@@ -144,8 +144,8 @@ export interface BuildEvent {
 
 export interface AssetService {
   /**
-   * Order of checks as docs/compat.md states: schematic (404), version syntax (400), path grammar (400),
-   * version existence (404), enhancement (400/404), not built yet (501).
+   * Checked in this order, and the first that fails is told: schematic (404), version syntax (400), path grammar
+   * (400), version existence (404), what release and schematic allow (400, 404 without its base installer).
    */
   resolve(request: AssetRequest): Promise<ResolvedAsset>;
   /** The plan as anybody who asks for the file may see it: secrets are replaced by their length. */
