@@ -25,8 +25,8 @@ async function main(): Promise<void> {
   const runtime = await createRuntimeOrExit(config, "web");
   const { log, services } = runtime;
   const requests = withoutRedaction(log);
-  const publicUrl = config.http.externalUrl.replace(/\/+$/, "");
-  setPageContext({ services, publicUrl, pxeUrl: config.http.externalPxeUrl.replace(/\/+$/, "") });
+  const { externalUrl: publicUrl, externalPxeUrl: pxeUrl } = config.http;
+  setPageContext({ services, publicUrl, pxeUrl });
 
   // Next takes requests to upgrade away from its server and, but for development, never answers them. Without a taker they
   // are answered as any other (RFC 9110 §7.8), so the server it gets is none that listens.

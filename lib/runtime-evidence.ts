@@ -35,7 +35,7 @@ export interface EvidenceSideOptions {
 export async function createEvidenceSide(options: EvidenceSideOptions) {
   const { config, db, store, images, assets, schematics, releases, builder, log } = options;
   const key = config.ociSigningKey && (await openOciSigningKey(config.ociSigningKey));
-  const externalUrl = config.http.externalUrl.replace(/\/+$/, "");
+  const { externalUrl } = config.http;
   const { publicName } = config.source;
   const onError = (err: unknown) => log.warn({ err }, "trouble with evidence");
   const names = createAssetNameRepository(db);

@@ -7,6 +7,7 @@ export interface Config {
   development: boolean;
   /** Folder that holds the pages (.next, public). */
   appDir: string;
+  /** Addresses are as webAddress() gives them: no trailing slash. */
   http: { host: string; port: number; externalUrl: string; externalPxeUrl: string };
   /** Absolute. */
   dataDir: string;

@@ -3,7 +3,7 @@ import type { AssetProfile } from "./asset.ts";
 import { assetFileName } from "./asset-path.ts";
 
 export interface PxeRequest {
-  /** Base of the links in the script, for example "http://factory.lan:3000"; trailing slashes do not matter. */
+  /** Base of the links in the script, for example "http://factory.lan:3000", without trailing slash. */
   baseUrl: string;
   schematicId: string;
   /** Tag with "v". */
@@ -19,7 +19,7 @@ export interface PxeRequest {
  * image is the only file, and its own command line counts on machines that enforce it.
  */
 export function pxeScript({ baseUrl, schematicId, version, profile, cmdline }: PxeRequest): string {
-  const folder = `${baseUrl.replace(/\/+$/, "")}/image/${schematicId}/${version}`;
+  const folder = `${baseUrl}/image/${schematicId}/${version}`;
   const url = (part: Pick<AssetProfile, "kind" | "secureboot">) =>
     `${folder}/${assetFileName({ ...profile, ...part, outFormat: "raw" })}`;
   const load = profile.secureboot

@@ -92,7 +92,7 @@ describe("loadConfig", () => {
     expect(config({ PORT: "8080" }).http.externalUrl).toBe("http://localhost:8080");
     const { http } = config({
       EXTERNAL_URL: "https://factory.example.org/",
-      EXTERNAL_PXE_URL: "http://pxe:8080",
+      EXTERNAL_PXE_URL: "http://pxe:8080/",
     });
     expect(http).toMatchObject({
       externalUrl: "https://factory.example.org",

@@ -96,7 +96,7 @@ describe("recorded PXE scripts", () => {
     const counts = answersOf(vectors, entries, (entry) => {
       const recipe = resolveRecipe(requestOf(vectors, entry, `cmdline-${entry.path}`));
       const script = pxeScript({
-        baseUrl: "http://pxe.test/",
+        baseUrl: "http://pxe.test",
         schematicId: recipe.schematicId,
         version: recipe.version,
         profile: parseAssetPath(`cmdline-${entry.path}`),
