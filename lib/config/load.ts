@@ -66,7 +66,6 @@ function toConfig(
   const externalUrl = settings.EXTERNAL_URL ?? `http://localhost:${port}`;
   const dataDir = dataDirOf(settings, environment);
   return {
-    mode: environment.variables[EMBEDDED] === "1" ? "embedded" : "external",
     development: environment.variables.NODE_ENV === "development",
     appDir: environment.workingFolder,
     http: {

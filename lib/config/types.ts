@@ -1,8 +1,6 @@
 /** The parsed configuration; see docs/config.md (generated) for the variables. */
 import type { ContainerRunnerName } from "../domain/container-runner.ts";
 export interface Config {
-  /** "embedded": npm start brought Postgres and Redis along. */
-  mode: "embedded" | "external";
   /** True under `npm run dev`: pages are compiled on demand and logs are for eyes. */
   development: boolean;
   /** Folder that holds the pages (.next, public). */

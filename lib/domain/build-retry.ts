@@ -12,7 +12,6 @@ export const SOURCE_FAILURE_REMEMBERED_MS = 3_000;
 const OF_THE_SOURCE = new Set(["source_invalid", "not_found", "upstream_unavailable"]);
 
 const FIRST_PAUSE_MS = 5_000;
-const LONGEST_PAUSE_MS = 60_000;
 
 /** True when the same work may well succeed later: the world was in the way, not the work. */
 export function mayHeal({ code, extra }: AppError): boolean {
@@ -25,9 +24,8 @@ export function mayHeal({ code, extra }: AppError): boolean {
 /** True while a build that failed `failures` times, the last time included, has another try. */
 export const hasAnotherTry = (failures: number): boolean => failures < MOST_FAILURES;
 
-/** Milliseconds before the next try after `failures` failed ones: 5 s, 20 s, then 60 s. */
-export const pauseAfter = (failures: number): number =>
-  Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 4 ** Math.max(0, failures - 1));
+/** Milliseconds before the next try after `failures` failed ones, at least one: 5 s, then 20 s. */
+export const pauseAfter = (failures: number): number => FIRST_PAUSE_MS * 4 ** (failures - 1);
 
 /** True when the same request would end in the same way, and the last end is recent enough to be told again. */
 export function wouldFailAgain(build: Pick<BuildRecord, "state" | "error" | "finishedAt">, nowMs: number) {

@@ -8,7 +8,6 @@ export const STATUS = {
   conflict: 409,
   too_large: 413,
   range_not_satisfiable: 416,
-  rate_limited: 429,
   build_failed: 500,
   tool_failed: 500,
   internal: 500,

@@ -15,7 +15,6 @@ const OCI_CODES: Partial<Record<ErrorCode, string>> = {
   not_found: "MANIFEST_UNKNOWN",
   unauthenticated: "UNAUTHORIZED",
   forbidden: "DENIED",
-  rate_limited: "TOOMANYREQUESTS",
   not_implemented: "UNSUPPORTED",
   queue_full: "TOOMANYREQUESTS",
 };

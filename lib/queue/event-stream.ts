@@ -14,8 +14,6 @@ export interface EventStreams {
   appendAll(buildId: string, events: StreamEvent[]): Promise<void>;
   /** What came after the id, oldest first. */
   readAfter(buildId: string, afterId: string, limit: number): Promise<StreamEvent[]>;
-  /** Id of the newest event, "0-0" when there is none. */
-  lastId(buildId: string): Promise<string>;
 }
 
 /** The streams of all builds under one prefix. */
@@ -42,10 +40,6 @@ export function createEventStreams(redis: Redis, prefix: string): EventStreams {
     async readAfter(buildId, afterId, limit) {
       const entries = await redis.xrange(key(buildId), `(${afterId}`, "+", "COUNT", limit);
       return entries.map(([id, fields]) => toEvent(id, fields)).sort((a, b) => compareEventIds(a.id, b.id));
-    },
-    async lastId(buildId) {
-      const [newest] = await redis.xrevrange(key(buildId), "+", "-", "COUNT", 1);
-      return newest?.[0] ?? "0-0";
     },
   };
 }

@@ -69,8 +69,6 @@ export interface DiskWorkshop {
   dir: string;
   /** Runs the plan; gives the product of every step by id. Parts of earlier runs are reused. */
   build: (plan: BuildPlan) => Promise<Map<string, Product>>;
-  /** Milliseconds of each step of the last build. */
-  timings: Map<string, number>;
   close: () => Promise<void>;
 }
 
@@ -85,7 +83,6 @@ export async function diskWorkshop(inputs: WorkshopInputs): Promise<DiskWorkshop
   const dir = await mkdtemp(join(tmpdir(), "imager-disk-"));
   const run = createRunTool();
   const kept = new Map<string, Product>();
-  const timings = new Map<string, number>();
   let counter = 0;
   const context = async (): Promise<StepContext> => {
     const scratch = join(dir, String(counter++));
@@ -106,16 +103,11 @@ export async function diskWorkshop(inputs: WorkshopInputs): Promise<DiskWorkshop
   };
   const build = async (plan: BuildPlan): Promise<Map<string, Product>> => {
     const products = new Map<string, Product>();
-    timings.clear();
     for (const [id, path] of Object.entries(inputs.files)) products.set(id, { path, shape: "file" });
-    for (const step of plan.steps) {
-      const start = performance.now();
-      products.set(step.id, await runStep(step, products));
-      timings.set(step.id, Math.round(performance.now() - start));
-    }
+    for (const step of plan.steps) products.set(step.id, await runStep(step, products));
     return products;
   };
-  return { dir, build, timings, close: () => rm(dir, { recursive: true, force: true }) };
+  return { dir, build, close: () => rm(dir, { recursive: true, force: true }) };
 }
 
 /** Bytes that no compressor makes smaller, the same for the same seed. */

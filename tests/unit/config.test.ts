@@ -30,7 +30,6 @@ function problems(variables: Record<string, string>): string[] {
 describe("loadConfig", () => {
   it("has a default for everything but the two servers", () => {
     expect(config()).toEqual({
-      mode: "external",
       development: false,
       appDir: dir,
       http: {

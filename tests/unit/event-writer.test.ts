@@ -20,7 +20,6 @@ async function open() {
       stream.push(...events);
     },
     readAfter: async () => [],
-    lastId: async () => "0-0",
   };
   const signals: BuildSignals = { publish: async () => {}, listen: () => () => {}, close: async () => {} };
   const file = path.join(dir, "events");

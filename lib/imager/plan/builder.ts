@@ -34,8 +34,6 @@ export interface PlanBuilder {
   imageLayers(source: Source<"image-layers">): string;
   /** A step over things already added. The same id twice must have the same key. */
   step(step: NewStep): string;
-  /** Content key of an input or step added before. */
-  keyOf(id: string): string;
   /** The plan whose asset is the step `last`; what it does not need, however indirectly, is left out. */
   finish(recipe: Pick<Recipe, "version" | "profile" | "sample">, last: string): BuildPlan;
 }
@@ -83,7 +81,6 @@ export function planBuilder(): PlanBuilder {
       if (remember(id, key)) steps.set(id, { ...step, key });
       return id;
     },
-    keyOf,
     finish({ version, profile, sample }, last) {
       const wanted = reachable(steps, last);
       return {
