@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import { argumentEffects } from "../../lib/domain/form/argument-effects.ts";
 import { splitArguments } from "../../lib/domain/form/argument-text.ts";
 import type { StaticIp } from "../../lib/domain/form/static-ip.ts";
-import { minorLine } from "../../lib/domain/versions.ts";
+import { talosGuide } from "../../lib/domain/talos-guides.ts";
 import { useWords } from "../words/words-provider.tsx";
 import { Section } from "./section.tsx";
 import { StaticIpFields } from "./static-ip-fields.tsx";
@@ -41,10 +41,7 @@ export function ArgumentStep({ form, change, plainCmdline, ip }: Props) {
           <p>{t("arguments.hint")}</p>
           <p>{t("arguments.quotes", { example: "'dyndbg=module zfs +p'" })}</p>
           <p>
-            <a
-              className="link"
-              href={`https://docs.siderolabs.com/talos/v${minorLine(form.version)}/reference/kernel/`}
-            >
+            <a className="link" href={talosGuide(form.version, "/reference/kernel/")}>
               {t("arguments.reference")}
             </a>
           </p>

@@ -4,6 +4,7 @@ import { BOARDS, findBoard } from "../../lib/domain/boards.ts";
 import { boardLack } from "../../lib/domain/form/availability.ts";
 import { OTHER_BOARD } from "../../lib/domain/form/form-state.ts";
 import { useWords } from "../words/words-provider.tsx";
+import { GuideLink } from "./guide-link.tsx";
 import { lackText } from "./lack-text.ts";
 import { ApplyButton, Problems } from "./section.tsx";
 import type { StepProps } from "./step-props.ts";
@@ -40,6 +41,7 @@ export function BoardSelect({ form, change, problems }: StepProps) {
       </select>
       {form.board === OTHER_BOARD && <OverlayFields {...{ form, change, problems }} />}
       <Problems id="board-problem" problems={wrong} version={form.version} />
+      <GuideLink subject={findBoard(form.board)} version={form.version} />
       <ApplyButton />
     </div>
   );

@@ -2,10 +2,11 @@
 /** Machine kind, then the platform or the board. */
 import { platformLack } from "../../lib/domain/form/availability.ts";
 import { TARGETS } from "../../lib/domain/form/form-state.ts";
-import { PLATFORMS } from "../../lib/domain/platforms.ts";
+import { findPlatform, PLATFORMS } from "../../lib/domain/platforms.ts";
 import { useWords } from "../words/words-provider.tsx";
 import { BoardSelect } from "./board-select.tsx";
 import { type Choice, Choices } from "./choices.tsx";
+import { GuideLink } from "./guide-link.tsx";
 import { ApplyButton, Problems, Section } from "./section.tsx";
 import type { StepProps } from "./step-props.ts";
 
@@ -54,6 +55,7 @@ function PlatformChoice({ form, change, problems }: StepProps) {
         columns="grid-cols-2 xl:grid-cols-3"
         describedBy="platform-problem"
       />
+      <GuideLink subject={findPlatform(form.platform)} version={form.version} />
       <ApplyButton />
     </fieldset>
   );

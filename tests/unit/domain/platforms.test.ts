@@ -4,7 +4,17 @@ import { BOARDS, findBoard, findBoardByOverlay } from "../../../lib/domain/board
 import { contentTypeOf } from "../../../lib/domain/content-type.ts";
 import { kernelPlatform } from "../../../lib/domain/platform-arguments.ts";
 import { diskProfile, findPlatform, PLATFORMS, platformNames } from "../../../lib/domain/platforms.ts";
+import { talosGuide } from "../../../lib/domain/talos-guides.ts";
 import { parseVersion } from "../../../lib/domain/versions.ts";
+
+it("guides of platforms and boards are pages of the release", () => {
+  const paths = [...PLATFORMS, ...BOARDS].flatMap(({ documentation }) => documentation ?? []);
+  expect(paths).toHaveLength(33);
+  for (const path of paths)
+    expect(talosGuide("v1.13.2", path)).toMatch(
+      /^https:\/\/docs\.siderolabs\.com\/talos\/v1\.13(\/[a-z0-9_-]+)+$/,
+    );
+});
 
 describe("platforms", () => {
   it("has metal first and eighteen clouds with a command line each", () => {
@@ -24,7 +34,6 @@ describe("platforms", () => {
         true,
       );
       expect(platform.bootMethods.includes("disk-image")).toBe(platform.diskImageSuffix !== null);
-      expect(platform.documentation ?? "/").toMatch(/^\//);
       if (platform.minVersion !== null) expect(parseVersion(platform.minVersion)).not.toBeNull();
       if (platform.disk !== null) {
         expect(["raw", "qcow2", "vhd", "ova"]).toContain(platform.disk.format);
