@@ -10,8 +10,8 @@ import { formSchematic, isSamePart } from "../../lib/domain/form/form-schematic.
 import { type FormState, initialForm } from "../../lib/domain/form/form-state.ts";
 import { metaFault } from "../../lib/domain/form/meta-fields.ts";
 import { canonicalSchematic } from "../../lib/domain/schematic-canonical.ts";
-import { AppError } from "../../lib/errors/app-error.ts";
 import { isAppError } from "../../lib/errors/is-app-error.ts";
+import { orNull } from "../../lib/errors/or-null.ts";
 import type { Services } from "../../lib/services/contracts.ts";
 
 /** True when the address alone would lose something. */
@@ -25,15 +25,12 @@ function needsKeeping(form: FormState, opened: Opened | null): boolean {
 
 /** All of the choice that can be stored; what cannot be read yet stays in the address. */
 function keepableText(form: FormState, opened: Opened | null): string {
-  try {
-    return canonicalSchematic(formSchematic(form, opened?.schematic));
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const meta = form.meta.filter((field) => metaFault(field) !== "key");
-    return canonicalSchematic(
-      formSchematic({ ...initialForm(form.version), meta, embeddedConfig: form.embeddedConfig }),
-    );
-  }
+  const whole = orNull(() => canonicalSchematic(formSchematic(form, opened?.schematic)));
+  if (whole !== null) return whole;
+  const meta = form.meta.filter((field) => metaFault(field) !== "key");
+  return canonicalSchematic(
+    formSchematic({ ...initialForm(form.version), meta, embeddedConfig: form.embeddedConfig }),
+  );
 }
 
 async function keep(services: Services, form: FormState, opened: Opened | null): Promise<Opened | null> {

@@ -5,8 +5,8 @@ import { formSchematic } from "../../lib/domain/form/form-schematic.ts";
 import { archOf, type FormState, platformOf } from "../../lib/domain/form/form-state.ts";
 import { canonicalSchematic } from "../../lib/domain/schematic-canonical.ts";
 import { idOfText } from "../../lib/domain/schematic-id.ts";
-import { AppError } from "../../lib/errors/app-error.ts";
 import { isAppError } from "../../lib/errors/is-app-error.ts";
+import { orNull } from "../../lib/errors/or-null.ts";
 import type { Services } from "../../lib/services/contracts.ts";
 import { pageContext } from "../../lib/services/current.ts";
 import { findOpened } from "../form-offer.ts";
@@ -30,13 +30,8 @@ function resultPath(id: string, form: FormState, expected: string): string {
 /** The ID of the choice when it is that of the opened schematic: then there is nothing to store. */
 function sameId(form: FormState, opened: Opened | null): string | null {
   if (opened === null) return null;
-  try {
-    const id = idOfText(canonicalSchematic(formSchematic(form, opened.schematic)));
-    return id === opened.id ? id : null;
-  } catch (error) {
-    if (error instanceof AppError) return null;
-    throw error;
-  }
+  const id = orNull(() => idOfText(canonicalSchematic(formSchematic(form, opened.schematic))));
+  return id === opened.id ? id : null;
 }
 
 async function isWrong({ releases }: Services, form: FormState): Promise<boolean> {
