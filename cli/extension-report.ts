@@ -1,6 +1,6 @@
 /** The report of an extension as lines for people. */
+import type { ExtensionReport, Finding } from "../lib/domain/extension-report.ts";
 import { invalidInput } from "../lib/errors/app-error.ts";
-import type { ExtensionReport, Finding } from "../lib/imager/extension/types.ts";
 
 const WORDS = { error: "error  ", warning: "warning", hint: "hint   " } as const;
 

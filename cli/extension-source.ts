@@ -3,11 +3,12 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ARCHES, type Arch } from "../lib/domain/asset.ts";
+import type { ExtensionReport } from "../lib/domain/extension-report.ts";
 import { invalidInput } from "../lib/errors/app-error.ts";
 import { runTool } from "../lib/exec/run.ts";
 import { extensionArchitectures } from "../lib/imager/extension/architecture.ts";
 import { checkExtension } from "../lib/imager/extension/check.ts";
-import type { CheckedRelease, ExtensionReport, ExtensionTree } from "../lib/imager/extension/types.ts";
+import type { CheckedRelease, ExtensionTree } from "../lib/imager/extension/types.ts";
 import { unpackExtension } from "../lib/oci/extension-archive.ts";
 
 /** Those of a factory's own default. */

@@ -1,6 +1,6 @@
 "use client";
 /** The phases of a build as a vertical line: done ones with their time, the running one alive, the rest to come. */
-import { PHASES, type Phase } from "../../lib/imager/types.ts";
+import { PHASES, type Phase } from "../../lib/domain/build-phases.ts";
 import type { Words } from "../words/translator.ts";
 import { useWords } from "../words/words-provider.tsx";
 import { type PhaseGroup, phaseGroups } from "./phase-groups.ts";

@@ -1,5 +1,5 @@
 /** What the checks of an extension found, worst first. */
-import type { ExtensionReport, Finding } from "../../lib/imager/extension/types.ts";
+import type { ExtensionReport, Finding } from "../../lib/domain/extension-report.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
 import type { Words } from "../words/translator.ts";
 

@@ -3,9 +3,10 @@ import { setMaxListeners } from "node:events";
 import { mkdir, rm } from "node:fs/promises";
 import { join, sep } from "node:path";
 import pLimit from "p-limit";
+import type { Phase } from "../domain/build-phases.ts";
 import { AppError } from "../errors/app-error.ts";
 import { findStep } from "./steps/index.ts";
-import type { BuildPlan, Phase, PlanInput, PlanStep, Product, RunPlanOptions } from "./types.ts";
+import type { BuildPlan, PlanInput, PlanStep, Product, RunPlanOptions } from "./types.ts";
 
 /** Steps at the same time; the heavy ones use every core by themselves. */
 const PARALLEL_STEPS = 2;

@@ -1,5 +1,6 @@
 /** The imager's two halves meet here: a plan is pure data, a step turns it into bytes through one door to the world. */
 import type { Arch, AssetProfile } from "../domain/asset.ts";
+import type { Phase } from "../domain/build-phases.ts";
 import type { ContainerJob } from "../exec/container/types.ts";
 import type { RunTool } from "../exec/run.ts";
 import type { SigningKeys } from "../formats/signing-keys.ts";
@@ -24,7 +25,7 @@ export interface PlanStep {
   id: string;
   /** Name of the step module in lib/imager/steps. */
   op: string;
-  /** Phase shown to people; see PHASES. */
+  /** Shown to people. */
   phase: Phase;
   /** One short sentence for people: what happens. */
   title: string;
@@ -52,21 +53,6 @@ export interface BuildPlan {
   /** Key of the last step: the asset key. */
   key: string;
 }
-
-export const PHASES = [
-  "fetch",
-  "extensions",
-  "initramfs",
-  "uki",
-  "bootloader",
-  "filesystem",
-  "iso",
-  "disk",
-  "installer",
-  "compress",
-  "sign",
-] as const;
-export type Phase = (typeof PHASES)[number];
 
 /** The output of a step or input: a path in the scratch folder or the parts cache; callers never write to it. */
 export interface Product {

@@ -1,8 +1,9 @@
 /** Reads a plan back from the row it was stored in: another version of the program may have written it. */
 import { z } from "zod";
 import { ARCHES } from "../domain/asset.ts";
+import { PHASES } from "../domain/build-phases.ts";
 import { AppError } from "../errors/app-error.ts";
-import { type BuildPlan, type Json, PHASES } from "../imager/types.ts";
+import type { BuildPlan, Json } from "../imager/types.ts";
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/);
 const json: z.ZodType<Json> = z.json();

@@ -1,6 +1,7 @@
 /** Follows one attempt: turns what the imager reports into the row's progress and into events for readers. */
 import type { BuildProgressRow } from "../db/build-repository.ts";
-import type { BuildProgress, Phase } from "../imager/types.ts";
+import type { Phase } from "../domain/build-phases.ts";
+import type { BuildProgress } from "../imager/types.ts";
 import type { EventWriter } from "../queue/event-writer.ts";
 
 /** At most one progress event in this time, per build. */

@@ -1,6 +1,6 @@
 /** From the row of a build to what pages and clients see. */
+import { PHASES, type Phase } from "../domain/build-phases.ts";
 import type { AssetRecord, BuildRecord } from "../domain/build-record.ts";
-import { PHASES, type Phase } from "../imager/types.ts";
 import type { BuildView, ReadyAsset } from "./contracts.ts";
 
 /** The view of one build; `asset` only for one that is ready, `waiters` as counted now. */

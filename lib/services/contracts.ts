@@ -2,11 +2,12 @@
 import type { Readable } from "node:stream";
 import type { AssetProfile } from "../domain/asset.ts";
 import type { BuildForecast } from "../domain/build-forecast.ts";
+import type { Phase } from "../domain/build-phases.ts";
 import type { BuildError } from "../domain/build-record.ts";
 import type { BuildState } from "../domain/build-state.ts";
 import type { ModelLock } from "../domain/model-lock.ts";
 import type { CatalogExtension, CatalogOverlay, Release } from "../domain/release.ts";
-import type { BuildPlan, Phase } from "../imager/types.ts";
+import type { BuildPlan } from "../imager/types.ts";
 import type { ByteRange } from "../storage/object-store.ts";
 import type { CatalogSide } from "./catalog-contracts.ts";
 import type { ChecksumService, LockService, SbomService, SigningService } from "./evidence-contracts.ts";

@@ -2,8 +2,8 @@
 import type { Readable } from "node:stream";
 import type { Arch } from "../domain/asset.ts";
 import type { BootTest } from "../domain/boot-test.ts";
+import type { ExtensionReport } from "../domain/extension-report.ts";
 import type { OwnPin, OwnSource, OwnSourceInput } from "../domain/own-sources.ts";
-import type { ExtensionReport } from "../imager/extension/types.ts";
 
 /** off: nobody. admin: who has the token. everyone: whoever reaches the server. */
 export type OwnMode = "off" | "admin" | "everyone";

@@ -3,14 +3,10 @@ import { mkdir, mkdtemp, open, readdir, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { LRUCache } from "lru-cache";
 import type { Arch } from "../domain/asset.ts";
+import type { ExtensionReport } from "../domain/extension-report.ts";
 import type { Release } from "../domain/release.ts";
 import { KERNEL_HEAD_BYTES, kernelRelease } from "../formats/kernel-release.ts";
-import type {
-  CheckedRelease,
-  CheckOptions,
-  ExtensionReport,
-  ExtensionTree,
-} from "../imager/extension/types.ts";
+import type { CheckedRelease, CheckOptions, ExtensionTree } from "../imager/extension/types.ts";
 import type { SourceImages } from "../oci/types.ts";
 
 export interface InspectionOptions {

@@ -2,6 +2,7 @@
 import path from "node:path";
 import { newBuildId } from "../db/build-id.ts";
 import type { OwnSourceRepository } from "../db/own-source-repository.ts";
+import type { ExtensionReport } from "../domain/extension-report.ts";
 import {
   coversVersion,
   OWN_REPOSITORIES,
@@ -12,7 +13,6 @@ import {
 } from "../domain/own-sources.ts";
 import type { Release } from "../domain/release.ts";
 import { AppError, invalidInput, notFound } from "../errors/app-error.ts";
-import type { ExtensionReport } from "../imager/extension/types.ts";
 import type { SourceImages } from "../oci/types.ts";
 import type { ReleaseService } from "./contracts.ts";
 import { type Candidate, catalogCandidates } from "./own-catalogs.ts";

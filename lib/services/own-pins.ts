@@ -1,11 +1,11 @@
 /** Pins: what may become one, which may be adopted, and how they are shown. */
 import { z } from "zod";
 import { ARCHES } from "../domain/asset.ts";
+import type { ExtensionReport, Finding } from "../domain/extension-report.ts";
 import { type OwnPin, requireRange } from "../domain/own-sources.ts";
 import { quoteText } from "../domain/quote.ts";
 import type { Release } from "../domain/release.ts";
 import { AppError, invalidInput } from "../errors/app-error.ts";
-import type { ExtensionReport, Finding } from "../imager/extension/types.ts";
 import type { AdoptRequest, OwnPinView } from "./own-contracts.ts";
 
 const findingSchema = z.object({

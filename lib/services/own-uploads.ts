@@ -5,16 +5,11 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { newBuildId } from "../db/build-id.ts";
 import { ARCHES, type Arch } from "../domain/asset.ts";
+import type { ExtensionReport } from "../domain/extension-report.ts";
 import { OFFICIAL_NAMESPACE, type OwnPin, requireOwnName, requireRange } from "../domain/own-sources.ts";
 import { AppError, invalidInput } from "../errors/app-error.ts";
 import type { ExtensionMetadata } from "../formats/extension-manifest.ts";
-import type {
-  CheckedRelease,
-  ExtensionReport,
-  ExtensionTree,
-  PackedLayer,
-  UnpackLimits,
-} from "../imager/extension/types.ts";
+import type { CheckedRelease, ExtensionTree, PackedLayer, UnpackLimits } from "../imager/extension/types.ts";
 import type { UploadRequest } from "./own-contracts.ts";
 import { keepMadeImage, type MadeImage } from "./own-images.ts";
 import { type LookingOptions, ownRepository, refuseTooMany, releaseFor, saidBy } from "./own-looking.ts";

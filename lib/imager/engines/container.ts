@@ -2,6 +2,7 @@
 import { stringify } from "yaml";
 import type { AssetKind } from "../../domain/asset.ts";
 import { imagerFileName } from "../../domain/asset-path.ts";
+import type { Phase } from "../../domain/build-phases.ts";
 import { imageLabels } from "../../domain/image-labels.ts";
 import { type ProfilePlaces, recipeProfile } from "../../domain/imager-profile/of-recipe.ts";
 import { quirks } from "../../domain/quirks.ts";
@@ -15,7 +16,7 @@ import { addKernel, addSdStub, addStockInitramfs, addStockSdBoot } from "../plan
 import { installerReference } from "../plan/installer.ts";
 import { signingOf } from "../plan/secure-boot.ts";
 import { planAsset as planNatively } from "../plan.ts";
-import type { Json, Phase } from "../types.ts";
+import type { Json } from "../types.ts";
 import type { Engine } from "./engine.ts";
 
 const PHASE: Record<Exclude<AssetKind, "kernel" | "cmdline">, Phase> = {

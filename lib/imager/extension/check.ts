@@ -1,5 +1,6 @@
 /** Says what is wrong with an extension before anyone boots it. docs/own-extensions.md lists every code. */
 import { join } from "node:path";
+import type { ExtensionReport } from "../../domain/extension-report.ts";
 import { quirks } from "../../domain/quirks.ts";
 import { invalidInput } from "../../errors/app-error.ts";
 import { systemCode } from "../../errors/system-code.ts";
@@ -10,7 +11,7 @@ import { checkLayout } from "./layout.ts";
 import { checkModules } from "./modules.ts";
 import { checkPrograms, readPrograms } from "./programs.ts";
 import { checkServices } from "./service.ts";
-import type { CheckOptions, ExtensionReport, ExtensionTree } from "./types.ts";
+import type { CheckOptions, ExtensionTree } from "./types.ts";
 
 /** Looks at every file of the folder; nothing of it is run. invalid_input when it cannot be looked at. */
 export async function checkExtension(tree: ExtensionTree, options: CheckOptions): Promise<ExtensionReport> {

@@ -1,5 +1,5 @@
 /** Collects what is found wrong, without letting one fault in ten thousand files hide everything else. */
-import type { Finding, Severity } from "./types.ts";
+import type { Finding, Severity } from "../../domain/extension-report.ts";
 
 /** Findings of one code that are told one by one. */
 const MOST_OF_ONE = 25;

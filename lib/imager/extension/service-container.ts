@@ -1,10 +1,10 @@
 /** Checks of the container of a service: entry point, environment, mounts (OCI runtime-spec, Mounts) and security. */
+import type { ExtensionService } from "../../domain/extension-report.ts";
 import type { FileMap, MappedFile } from "./file-map.ts";
 import type { Findings } from "./findings.ts";
 import { onMachine, resolveSeen, type Seen } from "./scope.ts";
 import { checkMounts } from "./service-mounts.ts";
 import { isRecord, isTexts, textOf, unknownKeys } from "./service-values.ts";
-import type { ExtensionService } from "./types.ts";
 
 /** Where a definition lies and whose container root it is about. */
 export interface Place {

@@ -1,7 +1,7 @@
 /** Checks of the mounts of a service's container (OCI runtime-spec 1.2, Mounts). */
+import type { ExtensionService } from "../../domain/extension-report.ts";
 import type { Findings } from "./findings.ts";
 import { isRecord, textOf, unknownKeys } from "./service-values.ts";
-import type { ExtensionService } from "./types.ts";
 
 const MOST_MOUNTS = 200;
 const KEYS = ["destination", "type", "source", "options", "uidMappings", "gidMappings"];

@@ -1,12 +1,12 @@
 /** Checks of the services that an extension defines in usr/local/etc/containers (docs/own-extensions.md, A service). */
 import { parseDocument } from "yaml";
+import type { ExtensionService } from "../../domain/extension-report.ts";
 import type { FileMap, MappedFile } from "./file-map.ts";
 import type { Findings } from "./findings.ts";
 import { CONTAINERS, DEFINITIONS } from "./scope.ts";
 import { checkContainer } from "./service-container.ts";
 import { checkDepends, checkRestart } from "./service-start.ts";
 import { isRecord, textOf, unknownKeys } from "./service-values.ts";
-import type { ExtensionService } from "./types.ts";
 
 export interface DefinedService extends ExtensionService {
   /** Root of its container inside rootfs. */

@@ -1,10 +1,11 @@
 /** Collects the inputs and steps of a plan and gives every one its content key. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import type { Phase } from "../../domain/build-phases.ts";
 import type { Recipe } from "../../domain/recipe-types.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { OP_VERSIONS, type OpName } from "../ops.ts";
-import type { BuildPlan, Json, Phase, PlanInput, PlanStep } from "../types.ts";
+import type { BuildPlan, Json, PlanInput, PlanStep } from "../types.ts";
 import { canonicalJson } from "./canonical-json.ts";
 
 /** An input without its kind, which the adding method gives. */
