@@ -13,7 +13,6 @@ import { imageRoutes } from "./image.ts";
 import { keyRoutes } from "./keys.ts";
 import { llmsRoutes } from "./llms.ts";
 import { lockRoutes } from "./locks.ts";
-import { modelRoutes } from "./models.ts";
 import { openapiRoutes } from "./openapi.ts";
 import { planRoutes } from "./plan.ts";
 import { presetRoutes } from "./presets.ts";
@@ -68,7 +67,6 @@ export function buildApp(options: ApiOptions) {
     talosctlRoutes(),
     keyRoutes(),
     sbomRoutes(),
-    modelRoutes(),
     lockRoutes(),
     buildRoutes(),
     sourceRoutes(),

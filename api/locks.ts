@@ -1,4 +1,4 @@
-/** /api/v1/locks: keep a lock, read it back, and the files built from it. */
+/** GET /api/v1/models/…/lock and /api/v1/locks: write a lock, keep it, read it back, and the files built from it. */
 import { createRoute, z } from "@hono/zod-openapi";
 import { splitSidecar } from "../lib/domain/asset-path.ts";
 import { modelLockSchema } from "../lib/domain/model-lock.ts";
@@ -13,6 +13,21 @@ const MOST_BYTES = 1024 * 1024;
 const MOST_HEADER = 2000;
 const DIFFERENCES = "X-Lock-Differences";
 const id = z.string().openapi({ description: "ID of the lock: SHA-256 of its canonical JSON" });
+
+const lockOfModel = createRoute({
+  method: "get",
+  path: "/api/v1/models/{schematic}/{version}/lock",
+  tags: ["evidence"],
+  summary: "The inputs of a schematic and version, by digest",
+  request: { params: z.object({ schematic: z.string(), version: z.string() }) },
+  responses: {
+    200: {
+      description: "Source images in the order they are applied, and what else decides bytes here",
+      content: { "application/json": { schema: modelLockSchema } },
+    },
+    404: problem("Unknown schematic or version"),
+  },
+});
 
 const keep = createRoute({
   method: "post",
@@ -108,6 +123,10 @@ async function answerLocked(c: ApiContext, lockId: string, asked: string): Promi
 
 export function lockRoutes(): Api {
   const app = createApi();
+  answer(app, lockOfModel, async (c) => {
+    const { schematic, version } = c.req.valid("param");
+    return json(c, await c.var.services.locks.lock(schematic, version));
+  });
   app.openAPIRegistry.registerPath(keep);
   // Read here and not by the description of the route, so that a large body is refused before it is parsed.
   app.post("/api/v1/locks", async (c) => {
