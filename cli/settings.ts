@@ -1,6 +1,7 @@
 /** What the command line and the environment say about sources and folders. */
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { inDataDir } from "../lib/config/data-folders.ts";
 import { type Environment, readEnvironment } from "../lib/config/environment.ts";
 import { dataDirOf, toSecureBoot, toSource } from "../lib/config/load.ts";
 import { readSettings } from "../lib/config/settings.ts";
@@ -40,7 +41,7 @@ export function commandSettings(
   const { workingFolder } = environment;
   const home = variables.XDG_CACHE_HOME || join(variables.HOME || homedir(), ".cache");
   const shared =
-    (variables.DATA_DIR ?? "") === "" ? join(home, "casthouse") : join(settings.DATA_DIR, "cache", "cli");
+    (variables.DATA_DIR ?? "") === "" ? join(home, "casthouse") : inDataDir(settings.DATA_DIR, "cache/cli");
   const secureBoot = toSecureBoot(settings, dataDirOf(settings, environment), environment);
   return {
     source: toSource(settings, environment),

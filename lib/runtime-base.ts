@@ -1,7 +1,7 @@
 /** Opens what everything else stands on: database, Redis, store, source images, releases, schematics. */
-import path from "node:path";
 import type { Redis } from "ioredis";
 import type { Logger } from "pino";
+import { inDataDir } from "./config/data-folders.ts";
 import type { Config } from "./config/types.ts";
 import { createDatabase, type Database } from "./db/client.ts";
 import { createReleaseRepository } from "./db/release-repository.ts";
@@ -42,7 +42,7 @@ export async function openBase(config: Config, role: Role, log: Logger): Promise
   const blocking = role === "worker" ? createPatientRedis(config.redis.url, onError) : null;
   const store = await createObjectStore(config.storage, (bucket) => log.info({ bucket }, "bucket created"));
   const { registry, username, password, verify } = config.source;
-  const cacheDir = path.join(config.dataDir, "cache", "source");
+  const cacheDir = inDataDir(config.dataDir, "cache/source");
   const source = createSourceImages({
     ...{ registry, username, password, verify, cacheDir, run: runTool },
     secondLevel: createSourceBlobs(store),

@@ -1,5 +1,5 @@
 /** Joins what is known across releases: catalog, comparisons, upgrade checks. */
-import path from "node:path";
+import { inDataDir } from "./config/data-folders.ts";
 import type { SourceImages } from "./oci/types.ts";
 import { createCatalogService } from "./services/catalog.ts";
 import type { CatalogSide, KnownReleases } from "./services/catalog-contracts.ts";
@@ -21,7 +21,7 @@ export interface CatalogSideOptions {
 /** Nothing is asked of the source before somebody looks into an image. */
 export function createCatalogSide(options: CatalogSideOptions): CatalogSide {
   const { store, images, assets, schematics, releases, dataDir } = options;
-  const scratchDir = path.join(dataDir, "cache", "contents");
+  const scratchDir = inDataDir(dataDir, "cache/contents");
   const contents = createImageContents({ images, store, scratchDir });
   return {
     catalog: createCatalogService({ releases, contents }),

@@ -1,6 +1,6 @@
 /** Joins everything people check files with: the signing key, checksums, bills of materials, locks. */
-import path from "node:path";
 import type { Logger } from "pino";
+import { inDataDir } from "./config/data-folders.ts";
 import type { Config } from "./config/types.ts";
 import { createAssetNameRepository } from "./db/asset-name-repository.ts";
 import type { Database } from "./db/client.ts";
@@ -42,7 +42,7 @@ export async function createEvidenceSide(options: EvidenceSideOptions) {
   const sources = createSbomSources({
     images,
     store,
-    scratchDir: path.join(config.dataDir, "cache", "sbom"),
+    scratchDir: inDataDir(config.dataDir, "cache/sbom"),
   });
   const signing = createSigningService(key);
   const checksums = createChecksumService({ names, assets, schematics, releases, onError });

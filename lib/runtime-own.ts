@@ -1,7 +1,7 @@
 /** Joins own extensions: the reader of our own registry, the releases with own entries, and the use cases. */
-import path from "node:path";
 import pLimit from "p-limit";
 import type { Logger } from "pino";
+import { inDataDir } from "./config/data-folders.ts";
 import type { Config } from "./config/types.ts";
 import { createBootTestRepository } from "./db/boot-test-repository.ts";
 import type { Database } from "./db/client.ts";
@@ -107,7 +107,7 @@ function serviceOptions(
 ): OwnSourceServiceOptions {
   const { mode, adminToken, authFile, privateHosts, maxBytes, maxCount, maxTotalBytes } = config.own;
   // Not that of builds: a worker that starts removes what is no build's.
-  const scratchDir = path.join(config.dataDir, "own-scratch");
+  const scratchDir = inDataDir(config.dataDir, "own-scratch");
   return {
     ...{ rows, official, findConfigured, onChange, maxBytes, maxCount, now, lookMs: LOOK_MS },
     turn: pLimit(UNPACKED_AT_ONCE),
@@ -144,7 +144,7 @@ export function createBootTestSide(options: BootTestSideOptions): BootTestServic
     ...{ own, releases, schematics, now, run: runTool, assets: side.assets, producer: side.producer },
     rows: createBootTestRepository(db),
     hasQemu: async () => (await missingTools(["qemu-system-x86_64"])).length === 0,
-    scratchDir: path.join(config.dataDir, "boot-scratch"),
+    scratchDir: inDataDir(config.dataDir, "boot-scratch"),
     onError: (err) => log.warn({ err }, "trouble with a boot test"),
   });
 }

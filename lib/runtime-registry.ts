@@ -1,5 +1,5 @@
 /** Joins what the registry and the talosctl downloads need. */
-import path from "node:path";
+import { inDataDir } from "./config/data-folders.ts";
 import type { Database } from "./db/client.ts";
 import { createRegistryRepository } from "./db/registry-repository.ts";
 import type { SigningIdentity } from "./domain/recipe-types.ts";
@@ -73,7 +73,7 @@ export function createRegistrySide(options: RegistrySideOptions): {
         ...{ onWarning: options.onWarning ?? (() => {}) },
       })
     : null;
-  const scratchDir = path.join(options.dataDir, "scratch");
+  const scratchDir = inDataDir(options.dataDir, "scratch");
   return {
     registry: createRegistryService({ installers, source, own: createRegistryOwn({ rows, store }), outside }),
     talosctl: createTalosctlService({ releases, images, store, scratchDir }),

@@ -1,7 +1,7 @@
 /** Joins what only a worker has: imager, caches, identity. */
-import path from "node:path";
 import type { Redis } from "ioredis";
 import type { Logger } from "pino";
+import { inDataDir } from "./config/data-folders.ts";
 import type { Config } from "./config/types.ts";
 import type { RunTool } from "./exec/run.ts";
 import type { KeyFiles } from "./keys/types.ts";
@@ -57,18 +57,17 @@ export async function createWorkerSide(options: WorkerSideOptions): Promise<Work
   const { config, side, store, images, connection, prefix, log, now, run, runPlan, keys } = options;
   const identity = await createWorkerIdentity();
   const onError = (error: unknown) => log.warn({ err: error }, "trouble in a cache");
-  const cacheDir = path.join(config.dataDir, "cache");
   // An entry may be in use for as long as a build may take.
   const minIdleMs = 2 * config.build.timeoutMs;
-  const cache = (name: string, maxBytes: number) =>
-    new LocalCache({ dir: path.join(cacheDir, name), maxBytes, minIdleMs, onError });
-  const inputs = cache("inputs", INPUTS_BYTES);
+  const cache = (name: "cache/inputs" | "cache/parts", maxBytes: number) =>
+    new LocalCache({ dir: inDataDir(config.dataDir, name), maxBytes, minIdleMs, onError });
+  const inputs = cache("cache/inputs", INPUTS_BYTES);
   const { engine } = config.build;
   const containers =
     engine.kind === "native"
       ? null
       : createWorkerContainers({ settings: engine, run, cache: inputs, keyFiles: options.keyFiles ?? null });
-  const partFiles = cache("parts", PARTS_BYTES);
+  const partFiles = cache("cache/parts", PARTS_BYTES);
   const parts = createPartCache({ cache: partFiles, store, run, onError });
   const idle = new IdleWatch(side.waiters, options.graceMs ?? GRACE_MS, now);
   const { builds, streams, signals, producer } = side;
@@ -80,7 +79,7 @@ export async function createWorkerSide(options: WorkerSideOptions): Promise<Work
       fetcher: createInputFetcher({ images, cache: inputs }),
       images,
       worker: identity.name,
-      scratchDir: path.join(config.dataDir, "scratch"),
+      scratchDir: inDataDir(config.dataDir, "scratch"),
       timeoutMs: config.build.timeoutMs,
     },
     reconciling: {

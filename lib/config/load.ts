@@ -1,5 +1,6 @@
 /** The configuration of a web or worker process, or all that is wrong with it. */
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
+import { inDataDir } from "./data-folders.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { toOwnExtensions } from "./own-extensions.ts";
 import type { Settings } from "./schema.ts";
@@ -114,7 +115,7 @@ export function dataDirOf(settings: Settings, environment: Environment): string 
 function toStorage(settings: Settings, dataDir: string): Config["storage"] {
   const kind = settings.STORAGE ?? (settings.S3_BUCKET === undefined ? "directory" : "s3");
   if (kind === "directory" || settings.S3_BUCKET === undefined)
-    return { kind: "directory", path: join(dataDir, "objects") };
+    return { kind: "directory", path: inDataDir(dataDir, "objects") };
   return {
     kind: "s3",
     endpoint: settings.S3_ENDPOINT ?? null,
@@ -142,7 +143,7 @@ function toOciSigningKey(
   if (settings.OCI_SIGNING_KEY !== undefined)
     return { file: resolve(environment.workingFolder, settings.OCI_SIGNING_KEY), create: false };
   if (environment.variables[EMBEDDED] !== "1") return null;
-  return { file: join(dataDir, "keys", "oci-signing.key"), create: true };
+  return { file: inDataDir(dataDir, "keys/oci-signing.key"), create: true };
 }
 
 /** Without files, keys are made only by `npm start`: several machines would make different ones. */
@@ -159,11 +160,8 @@ export function toSecureBoot(
     return { kind: "files", signingKey, signingCertificate, pcrKey };
   }
   if (environment.variables[EMBEDDED] !== "1") return { kind: "off" };
-  return { kind: "created", folder: createdKeysFolder(dataDir) };
+  return { kind: "created", folder: inDataDir(dataDir, "keys/secureboot") };
 }
-
-/** Where `npm start` keeps the SecureBoot keys it makes. */
-export const createdKeysFolder = (dataDir: string): string => join(dataDir, "keys", "secureboot");
 
 /** The source registry alone, for programs that need no servers. */
 export function toSource(settings: Settings, environment: Environment): Config["source"] {

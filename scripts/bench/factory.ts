@@ -2,6 +2,7 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inDataDir } from "../../lib/config/data-folders.ts";
 import { waitForVersion } from "../demo/client.ts";
 import { findFreePort } from "../embedded/free-port.ts";
 import { ensureSampleRelease, startSampleRegistry } from "../sample-release/index.ts";
@@ -70,7 +71,9 @@ const program = ({ programs }: BenchFactoryOptions, name: string): string[] => [
 ];
 
 async function pidOf(dataDir: string, name: string): Promise<number> {
-  const { pid }: { pid: number } = JSON.parse(await readFile(join(dataDir, "run", `${name}.json`), "utf8"));
+  const { pid }: { pid: number } = JSON.parse(
+    await readFile(join(inDataDir(dataDir, "run"), `${name}.json`), "utf8"),
+  );
   return pid;
 }
 

@@ -2,8 +2,9 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { inDataDir } from "../../lib/config/data-folders.ts";
 import { readEnvironment } from "../../lib/config/environment.ts";
-import { createdKeysFolder, dataDirOf } from "../../lib/config/load.ts";
+import { dataDirOf } from "../../lib/config/load.ts";
 import { isLoopback } from "../../lib/config/own-extensions.ts";
 import type { Settings } from "../../lib/config/schema.ts";
 import { type Problem, readSettings } from "../../lib/config/settings.ts";
@@ -124,7 +125,7 @@ class Factory {
   /** Before web and worker would make them, so that the person at the terminal reads what to keep. */
   async #makeKeys(): Promise<void> {
     if (this.settings.SECUREBOOT_SIGNING_KEY !== undefined) return;
-    const folder = createdKeysFolder(this.dataDir);
+    const folder = inDataDir(this.dataDir, "keys/secureboot");
     if (!(await ensureKeys(folder, new Date()))) return;
     this.options.say(
       `SecureBoot keys made in ${folder}; keep a copy: machines that enroll them start nothing else`,
@@ -139,7 +140,9 @@ class Factory {
     const said = OWN_EXTENSIONS ?? ADMIN_TOKEN ?? variables.ADMIN_TOKEN_FILE;
     if (said !== undefined || isLoopback(HOST)) return {};
     const token = await this.#secret("admin-token");
-    this.options.say(`own extensions can be changed with the token in ${join(this.dataDir, "admin-token")}`);
+    this.options.say(
+      `own extensions can be changed with the token in ${inDataDir(this.dataDir, "admin-token")}`,
+    );
     return { ADMIN_TOKEN: token };
   }
 
@@ -161,8 +164,8 @@ class Factory {
 
   async #startPostgres(): Promise<string> {
     const { dataDir, options } = this;
-    const cluster = join(dataDir, "postgres");
-    const password = await ensureCluster(cluster, join(dataDir, "postgres-password"), () =>
+    const cluster = inDataDir(dataDir, "postgres");
+    const password = await ensureCluster(cluster, inDataDir(dataDir, "postgres-password"), () =>
       options.say("creating the database"),
     );
     await clearPostgresLock(cluster);
@@ -179,7 +182,7 @@ class Factory {
     const password = await this.#secret("redis-password");
     const url = `redis://:${password}@127.0.0.1:${port}`;
     const place = {
-      dataDir: join(this.dataDir, "redis"),
+      dataDir: inDataDir(this.dataDir, "redis"),
       port,
       logFile: this.#log("redis"),
       persistent: true,
@@ -222,7 +225,7 @@ class Factory {
       ready,
       readyTimeoutMs,
       stopGraceMs,
-      runDir: join(this.dataDir, "run"),
+      runDir: inDataDir(this.dataDir, "run"),
       say,
       onHopeless,
     });
@@ -255,12 +258,12 @@ class Factory {
   }
 
   #log(name: string): string {
-    return join(this.dataDir, "log", `${name}.log`);
+    return join(inDataDir(this.dataDir, "log"), `${name}.log`);
   }
 
   /** A random word kept in DATA_DIR, readable by this account only. */
-  async #secret(name: string): Promise<string> {
-    const path = join(this.dataDir, name);
+  async #secret(name: "admin-token" | "redis-password"): Promise<string> {
+    const path = inDataDir(this.dataDir, name);
     const known = await readFile(path, "utf8").catch(() => null);
     if (known !== null && known.trim() !== "") return known.trim();
     const fresh = randomBytes(18).toString("base64url");

@@ -2,6 +2,7 @@
 import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { inDataDir } from "../../lib/config/data-folders.ts";
 import { identify, locate, type ProcessIdentity } from "./process-identity.ts";
 
 /** The holder touches its lock this often, for those who cannot see its process. */
@@ -37,7 +38,7 @@ export async function takeInstanceLock(
   dataDir: string,
   options: InstanceLockOptions = {},
 ): Promise<() => Promise<void>> {
-  const folder = join(dataDir, "run");
+  const folder = inDataDir(dataDir, "run");
   await mkdir(folder, { recursive: true });
   const lock = join(folder, "supervisor.json");
   const own = `${lock}.${process.pid}`;

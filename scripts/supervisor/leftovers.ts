@@ -1,13 +1,14 @@
 /** What a supervisor that was killed left behind: processes of ours, and Postgres' own lock file. */
 import { readdir, readFile, readlink, realpath, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { inDataDir } from "../../lib/config/data-folders.ts";
 import { waitForEnd } from "../embedded/server-process.ts";
 import { readIdentity } from "./instance-lock.ts";
 import { isSame } from "./process-identity.ts";
 
 /** Ends every recorded process that still is the one recorded; gives their names. Other processes are left alone. */
 export async function endLeftovers(dataDir: string): Promise<string[]> {
-  const folder = join(dataDir, "run");
+  const folder = inDataDir(dataDir, "run");
   const ended: string[] = [];
   for (const file of await readdir(folder).catch(() => [])) {
     const name = basename(file, ".json");
