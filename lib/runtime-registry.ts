@@ -73,7 +73,8 @@ export function createRegistrySide(options: RegistrySideOptions): {
         ...{ onWarning: options.onWarning ?? (() => {}) },
       })
     : null;
-  const scratchDir = inDataDir(options.dataDir, "scratch");
+  // Not that of builds: a worker that starts removes what is no build's.
+  const scratchDir = inDataDir(options.dataDir, "cache/talosctl");
   return {
     registry: createRegistryService({ installers, source, own: createRegistryOwn({ rows, store }), outside }),
     talosctl: createTalosctlService({ releases, images, store, scratchDir }),

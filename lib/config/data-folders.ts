@@ -23,6 +23,7 @@ export const PASSING = [
   "cache/parts",
   "cache/sbom",
   "cache/source",
+  "cache/talosctl",
   "own-scratch",
   "scratch",
 ] as const;
