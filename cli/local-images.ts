@@ -1,11 +1,11 @@
 /** Images that lie on this machine: OCI layout folders (OCI image-spec, "Image Layout") and flat tar files. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { digestHex, digestOf } from "../lib/domain/digest.ts";
 import { AppError } from "../lib/errors/app-error.ts";
 import type { RunTool } from "../lib/exec/run.ts";
 import { extractLayers } from "../lib/oci/layer-extract.ts";
 import {
-  digestOf,
   isIndex,
   MEDIA,
   parseImage,
@@ -13,7 +13,6 @@ import {
   pickPlatform,
   toResolvedManifest,
 } from "../lib/oci/manifest.ts";
-import { digestHex } from "../lib/oci/reference.ts";
 import type { Descriptor, PlatformImage, SourceImages } from "../lib/oci/types.ts";
 import { fileDigest } from "../lib/services/content-digest.ts";
 

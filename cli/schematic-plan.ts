@@ -1,7 +1,7 @@
 /** From a schematic, a version and a file name to the plan that the service would make. */
 import { readFile } from "node:fs/promises";
 import { canonicalSchematic } from "../lib/domain/schematic-canonical.ts";
-import { idOfText } from "../lib/domain/schematic-id.ts";
+import { idOfText, isSchematicId } from "../lib/domain/schematic-id.ts";
 import { parseSchematic } from "../lib/domain/schematic-parse.ts";
 import { AppError, notFound } from "../lib/errors/app-error.ts";
 import { readInstalledGrub } from "../lib/imager/grub-modules.ts";
@@ -15,7 +15,6 @@ import { lookAtTags, readRelease } from "../lib/services/release-reading.ts";
 import type { ImageShelf } from "./image-shelf.ts";
 import type { CommandSettings } from "./settings.ts";
 
-const ID = /^[0-9a-f]{64}$/;
 const EMPTY = "customization: {}\n";
 
 /** The schematic in a file. invalid_input with the place of what is wrong. */
@@ -31,7 +30,7 @@ function storedSchematic(text: string): StoredSchematic {
 
 /** The schematic of a file, or of an ID: the empty one is known, others are asked of the factory at `externalUrl`. */
 export async function findSchematic(fileOrId: string, externalUrl: string): Promise<StoredSchematic> {
-  if (!ID.test(fileOrId)) return readSchematic(fileOrId);
+  if (!isSchematicId(fileOrId)) return readSchematic(fileOrId);
   const empty = storedSchematic(EMPTY);
   if (empty.id === fileOrId) return empty;
   const hint =

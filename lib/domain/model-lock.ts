@@ -1,10 +1,10 @@
 /** The lock of a model: every input of its files by digest, and what else of the factory decides their bytes. */
 import { z } from "zod";
 import { invalidInput } from "../errors/app-error.ts";
+import { digestSchema, hexSchema } from "./digest-schemas.ts";
 import type { SigningIdentity } from "./recipe-types.ts";
 import type { Release } from "./release.ts";
 
-const hex = z.string().regex(/^[0-9a-f]{64}$/, "64 lower-case hex digits are expected");
 const text = z.string().min(1).max(500);
 const repository = z.string().regex(/^[a-z0-9][a-z0-9._/-]{0,254}$/, "a repository path is expected");
 
@@ -15,7 +15,7 @@ const inputSchema = z.strictObject({
   /** Reference people can pull, pinned by digest. */
   ref: text,
   repository,
-  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/, "sha256: and 64 lower-case hex digits are expected"),
+  digest: digestSchema,
   /** Where the image is fetched: "release" is the source registry, "own" the registry of the factory itself. */
   source: z.enum(["release", "own"]),
 });
@@ -28,15 +28,17 @@ const builderSchema = z.strictObject({
   /** Packages of the programs that builds start, by name; a package that is not listed is not compared. */
   tools: z.record(z.string().max(100), z.string().max(200)),
   /** Digest of GRUB's modules installed there, by platform; used where a release brings none. */
-  grub: z.record(z.string().max(100), hex),
+  grub: z.record(z.string().max(100), hexSchema),
   /** What SecureBoot files are signed with, null where that is off. */
-  secureBoot: z.strictObject({ certificate: hex, pcrKey: hex, databases: hex.nullable() }).nullable(),
+  secureBoot: z
+    .strictObject({ certificate: hexSchema, pcrKey: hexSchema, databases: hexSchema.nullable() })
+    .nullable(),
 });
 
 /** The document as it is written and read. */
 export const modelLockSchema = z.strictObject({
   v: z.literal(1),
-  schematic: hex,
+  schematic: hexSchema,
   version: z.string().regex(/^v\d[0-9A-Za-z.-]{0,99}$/, "a version with v is expected"),
   sample: z.boolean(),
   /** In the order in which they are applied. */

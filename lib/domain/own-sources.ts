@@ -3,6 +3,7 @@ import { z } from "zod";
 import { invalidInput } from "../errors/app-error.ts";
 import { isInVersionRange } from "../formats/version-range.ts";
 import type { Arch } from "./asset.ts";
+import { digestSchema } from "./digest-schemas.ts";
 import { quoteText } from "./quote.ts";
 import type { CatalogExtension, CatalogOverlay, OwnOrigin, Release } from "./release.ts";
 import { parseVersionLeniently } from "./versions.ts";
@@ -36,7 +37,7 @@ export const trustSchema = z.discriminatedUnion("rule", [
         "a public key in PEM is needed",
       ),
   }),
-  z.strictObject({ rule: z.literal("digest"), digest: z.string().regex(/^sha256:[0-9a-f]{64}$/) }),
+  z.strictObject({ rule: z.literal("digest"), digest: digestSchema }),
   z.strictObject({ rule: z.literal("off") }),
 ]);
 export type OwnTrust = z.output<typeof trustSchema>;

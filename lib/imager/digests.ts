@@ -1,13 +1,10 @@
-/** SHA-256 as content keys and OCI documents write it, of bytes and of files. */
+/** SHA-256 in hexadecimal, of bytes and of files. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 
 export const sha256Hex = (content: string | Uint8Array): string =>
   createHash("sha256").update(content).digest("hex");
-
-/** "sha256:<hex>" of bytes. */
-export const digestOf = (bytes: Uint8Array): string => `sha256:${sha256Hex(bytes)}`;
 
 /** SHA-256 of the bytes of a file, in hexadecimal. */
 export async function fileSha256(path: string, signal: AbortSignal): Promise<string> {

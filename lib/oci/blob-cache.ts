@@ -4,9 +4,8 @@ import { createReadStream } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { digestHex, digestOf } from "../domain/digest.ts";
 import { type BlobLimits, evictBlobs, markUsed } from "./blob-eviction.ts";
-import { digestOf } from "./manifest.ts";
-import { digestHex } from "./reference.ts";
 import { wrongBytes } from "./registry-client.ts";
 import { SingleFlight } from "./single-flight.ts";
 

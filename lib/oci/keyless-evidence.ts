@@ -3,9 +3,8 @@ import { X509Certificate } from "node:crypto";
 import { bundleFromJSON, isBundleWithDsseEnvelope } from "@sigstore/bundle";
 import { type SignedEntity, toSignedEntity } from "@sigstore/verify";
 import { z } from "zod";
+import { digestHex, digestOf } from "../domain/digest.ts";
 import { SIGN_PREDICATE, SIGNATURE_ANNOTATION } from "../formats/image-signature.ts";
-import { digestOf } from "./manifest.ts";
-import { digestHex } from "./reference.ts";
 import { type Evidence, payloadObjection } from "./signature.ts";
 
 /** Evidence that could be read. */

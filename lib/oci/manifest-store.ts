@@ -1,7 +1,7 @@
 /** Manifests by digest are kept like blobs: they never change, and every machine has them when the registry is away. */
+import { isDigest } from "../domain/digest.ts";
 import type { BlobCache } from "./blob-cache.ts";
 import { toResolvedManifest } from "./manifest.ts";
-import { isDigest } from "./reference.ts";
 import { imageName, MAX_MANIFEST_BYTES, type RegistryClient } from "./registry-client.ts";
 import type { ResolvedManifest } from "./types.ts";
 

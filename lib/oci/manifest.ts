@@ -1,8 +1,7 @@
 /** Reads manifests and indexes (OCI image-spec 1.1, Docker schema 2) and picks the manifest of a platform. */
-import { createHash } from "node:crypto";
 import { z } from "zod";
+import { digestOf, isDigest } from "../domain/digest.ts";
 import { AppError } from "../errors/app-error.ts";
-import { isDigest } from "./reference.ts";
 import type { Descriptor, ImageManifest, ResolvedManifest } from "./types.ts";
 
 export const MEDIA = {
@@ -41,11 +40,6 @@ const indexSchema = z.object({
 export interface ImageIndex {
   manifests: Descriptor[];
   annotations: Record<string, string>;
-}
-
-/** "sha256:<hex>" of bytes. */
-export function digestOf(bytes: Uint8Array): string {
-  return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 }
 
 /** JSON of manifest bytes with its media type; source_invalid naming the image when it is neither of the kinds. */

@@ -1,4 +1,5 @@
 /** Image references and digests: "[registry/]repository[:tag][@digest]", after the OCI distribution-spec grammar. */
+import { isDigest } from "../domain/digest.ts";
 import { invalidInput } from "../errors/app-error.ts";
 
 export interface ImageReference {
@@ -14,7 +15,6 @@ export interface ImageReference {
 const COMPONENT = "[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*";
 const REPOSITORY = new RegExp(`^${COMPONENT}(?:/${COMPONENT})*$`);
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
-const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const REGISTRY = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9a-fA-F:]+\])(?::\d{1,5})?$/;
 const MAX_REPOSITORY = 255;
 
@@ -47,18 +47,6 @@ export function isRepository(text: string): boolean {
 /** True for a tag that may stand in a registry address. */
 export function isTag(text: string): boolean {
   return TAG.test(text);
-}
-
-/** True for "sha256:" and 64 lower-case hex digits; other algorithms are not accepted from a source. */
-export function isDigest(text: string): boolean {
-  return DIGEST.test(text);
-}
-
-/** The 64 hex digits of a digest; invalid_input when it is not a SHA-256 digest. */
-export function digestHex(digest: string): string {
-  if (!isDigest(digest))
-    throw invalidInput(`${JSON.stringify(digest.slice(0, 100))} is not a SHA-256 digest`);
-  return digest.slice("sha256:".length);
 }
 
 function malformed(text: string, part: string) {

@@ -1,8 +1,9 @@
 /** The read half of the OCI distribution-spec 1.1: tags, manifests and blobs of one registry. */
+import { digestOf, isDigest } from "../domain/digest.ts";
 import { AppError, invalidInput, notFound } from "../errors/app-error.ts";
 import { createAuthenticator } from "./auth.ts";
-import { ACCEPT_MANIFESTS, digestOf, toResolvedManifest } from "./manifest.ts";
-import { isDigest, isRepository, isTag } from "./reference.ts";
+import { ACCEPT_MANIFESTS, toResolvedManifest } from "./manifest.ts";
+import { isRepository, isTag } from "./reference.ts";
 import { type RegistryResponse, readWhole } from "./response-body.ts";
 import { type Clock, DEFAULT_RETRY, type RetryPolicy, systemClock, unavailable } from "./retry.ts";
 import { nextPageQuery, parseTagPage } from "./tag-page.ts";

@@ -1,7 +1,7 @@
 /** Looks up what a registry offers to prove an image with: bundles that refer to it, and cosign's signature tag. */
+import { digestHex } from "../domain/digest.ts";
 import { SIGN_PREDICATE, SIGNATURE_ANNOTATION, SIMPLE_SIGNING } from "../formats/image-signature.ts";
 import { isIndex, parseImage, parseIndex } from "./manifest.ts";
-import { digestHex } from "./reference.ts";
 import { imageName, type RegistryClient } from "./registry-client.ts";
 import { type Evidence, MAX_BUNDLE_BYTES, MAX_PAYLOAD_BYTES, signatureTag } from "./signature.ts";
 import { findReferrers } from "./source-mirror.ts";

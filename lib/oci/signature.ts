@@ -1,8 +1,8 @@
 /** What a registry offers to prove an image with, and what says whether it is proof. */
 import { z } from "zod";
+import { digestHex } from "../domain/digest.ts";
 import { AppError } from "../errors/app-error.ts";
 import { SIGNATURE_TYPE } from "../formats/image-signature.ts";
-import { digestHex } from "./reference.ts";
 
 /** A layer behind cosign's signature tag with its annotations, or a Sigstore bundle that refers to the image. */
 export type Evidence =

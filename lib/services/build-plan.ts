@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { ARCHES } from "../domain/asset.ts";
 import { PHASES } from "../domain/build-phases.ts";
+import { hexSchema } from "../domain/digest-schemas.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { BuildPlan, Json } from "../imager/types.ts";
 
-const hex = z.string().regex(/^[0-9a-f]{64}$/);
 const json: z.ZodType<Json> = z.json();
 const arch = z.enum(ARCHES);
 const source = { id: z.string(), repository: z.string(), digest: z.string(), arch };
@@ -44,12 +44,12 @@ const planSchema: z.ZodType<BuildPlan> = z.object({
       title: z.string(),
       params: z.record(z.string(), json),
       needs: z.array(z.string()),
-      key: hex,
+      key: hexSchema,
       part: z.boolean(),
     }),
   ),
   fileName: z.string().exactOptional(),
-  key: hex,
+  key: hexSchema,
 });
 
 /** The plan, or `internal` when the row holds something this version cannot run. */

@@ -2,9 +2,9 @@
 import { Readable } from "node:stream";
 import { z } from "zod";
 import type { RegistryRepository } from "../db/registry-repository.ts";
+import { digestHex } from "../domain/digest.ts";
 import type { ModelLock } from "../domain/model-lock.ts";
 import type { SignatureLayer } from "../formats/image-signature.ts";
-import { digestHex } from "../oci/reference.ts";
 import { signatureTag } from "../oci/signature.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { LockService, SbomService } from "./evidence-contracts.ts";

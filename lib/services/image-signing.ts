@@ -1,5 +1,6 @@
 /** Signs an image for the registry: what must be stored beside it before its tag may be seen. Pure but for the key. */
 import { createHash } from "node:crypto";
+import { digestOf } from "../domain/digest.ts";
 import type { RegistryManifest } from "../domain/registry-content.ts";
 import { type BlobDescriptor, IMAGE_MEDIA } from "../formats/image-documents.ts";
 import {
@@ -111,8 +112,6 @@ function bundleReferrer(
 
 const sha256 = (bytes: Uint8Array): Uint8Array => createHash("sha256").update(bytes).digest();
 
-function blob(bytes: Uint8Array): EvidenceBlob {
-  return { digest: `sha256:${Buffer.from(sha256(bytes)).toString("hex")}`, bytes };
-}
+const blob = (bytes: Uint8Array): EvidenceBlob => ({ digest: digestOf(bytes), bytes });
 
 const sizeOf = ({ digest, bytes }: EvidenceBlob) => ({ digest, size: bytes.length });

@@ -1,7 +1,7 @@
 /** Builds from a lock: files resolved from its digests instead of today's tags, and which of them are gone. */
+import { digestHex } from "../domain/digest.ts";
 import { type LockBuilder, lockDifferences, type ModelLock, releaseOfLock } from "../domain/model-lock.ts";
 import { AppError, notFound } from "../errors/app-error.ts";
-import { digestHex } from "../oci/reference.ts";
 import type { Descriptor, SourceImages, SourceMirror } from "../oci/types.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { type AssetResolvingOptions, createAssetResolving } from "./asset-resolving.ts";

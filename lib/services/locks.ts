@@ -1,6 +1,7 @@
 /** The lock of a model: every source image that files of a schematic and version are made from, by digest. */
 import { createHash } from "node:crypto";
 import type { ModelLockRepository } from "../db/model-lock-repository.ts";
+import { SHA256_HEX } from "../domain/digest.ts";
 import { type LockBuilder, type LockedInput, type ModelLock, parseModelLock } from "../domain/model-lock.ts";
 import { OWN_REPOSITORIES } from "../domain/own-sources.ts";
 import { baseInstallerRepository } from "../domain/quirks.ts";
@@ -23,7 +24,6 @@ export interface LockServiceOptions {
   builder: LockBuilder;
 }
 
-const ID = /^[0-9a-f]{64}$/;
 /** All images of releases lie below it; others of the source may be somebody's secret that only the factory can read. */
 const NAMESPACE = "siderolabs/";
 
@@ -64,7 +64,7 @@ export function createLockService(options: LockServiceOptions): LockService {
       return { id, lock };
     },
     async require(id) {
-      const found = ID.test(id) ? await rows.find(id) : null;
+      const found = SHA256_HEX.test(id) ? await rows.find(id) : null;
       if (found !== null) return parseModelLock(found);
       throw notFound(`lock ${JSON.stringify(id.slice(0, 100))} not found`, {
         hint: "POST the lock to /api/v1/locks first; the reply holds its ID.",

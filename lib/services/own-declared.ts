@@ -3,6 +3,7 @@ import { parseDocument } from "yaml";
 import { z } from "zod";
 import { newBuildId } from "../db/build-id.ts";
 import type { OwnSourceRepository } from "../db/own-source-repository.ts";
+import { digestSchema } from "../domain/digest-schemas.ts";
 import {
   isRange,
   type OwnPin,
@@ -19,10 +20,7 @@ import { newestOfficial, newSource, type OwnSourceServiceOptions, takeIntoUse } 
 const adoptSchema = z.array(
   z.strictObject({
     talos: z.string().max(200).refine(isRange, "is no range of Talos versions").prefault(""),
-    digest: z
-      .string()
-      .regex(/^sha256:[0-9a-f]{64}$/)
-      .exactOptional(),
+    digest: digestSchema.exactOptional(),
   }),
 );
 

@@ -1,6 +1,6 @@
 /** Images that lie in our own tables and store, answered as a registry would answer, so that one reader knows both. */
 import type { RegistryRepository } from "../db/registry-repository.ts";
-import { digestHex, isDigest } from "../oci/reference.ts";
+import { digestHex, isDigest } from "../domain/digest.ts";
 import { webStream } from "../oci/web-stream.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey } from "./source-blobs.ts";

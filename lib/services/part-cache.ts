@@ -3,6 +3,7 @@ import { link, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import pLimit from "p-limit";
 import { z } from "zod";
+import { hexSchema } from "../domain/digest-schemas.ts";
 import type { RunTool } from "../exec/run.ts";
 import type { PartCache, Product } from "../imager/types.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
@@ -15,7 +16,7 @@ const sidecarSchema = z.object({
   v: z.literal(1),
   shape: z.enum(["file", "tree"]),
   /** Of the file, or of the archive of the tree. */
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  sha256: hexSchema,
   selinuxLabels: z.record(z.string(), z.string()).exactOptional(),
 });
 

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { ARCHES, type Arch } from "../domain/asset.ts";
 import { assetFileName } from "../domain/asset-path.ts";
+import { digestHex, isDigest } from "../domain/digest.ts";
 import type { RegistryManifest } from "../domain/registry-content.ts";
 import {
   type InstallerName,
@@ -11,7 +12,7 @@ import {
 } from "../domain/registry-path.ts";
 import { comparePrecedence, parseVersion } from "../domain/versions.ts";
 import { AppError, notFound } from "../errors/app-error.ts";
-import { digestHex, isDigest, isTag } from "../oci/reference.ts";
+import { isTag } from "../oci/reference.ts";
 import { SingleFlight } from "../oci/single-flight.ts";
 import type { AssetRequest, ReleaseService, ResolvedAsset, SchematicService } from "./contracts.ts";
 import type { RegistryBlobFile, RegistryCall, RegistryDocument, RegistryPart } from "./registry-contracts.ts";

@@ -1,7 +1,8 @@
 /** The part of the registry that holds own extensions and overlays: what was brought here, as it was brought. */
 import type { RegistryRepository } from "../db/registry-repository.ts";
+import { digestHex, isDigest } from "../domain/digest.ts";
 import type { OwnRepository } from "../domain/registry-path.ts";
-import { digestHex, isDigest, isTag } from "../oci/reference.ts";
+import { isTag } from "../oci/reference.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { RegistryPart } from "./registry-contracts.ts";
 import { referrersIndex } from "./registry-referrers.ts";

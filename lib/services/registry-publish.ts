@@ -3,11 +3,11 @@ import { buffer } from "node:stream/consumers";
 import { z } from "zod";
 import type { RegistryRepository } from "../db/registry-repository.ts";
 import type { Arch } from "../domain/asset.ts";
+import { digestHex, digestOf } from "../domain/digest.ts";
+import { digestSchema } from "../domain/digest-schemas.ts";
 import type { RegistryBlob, RegistryContent, RegistryManifest } from "../domain/registry-content.ts";
 import { AppError } from "../errors/app-error.ts";
 import { IMAGE_MEDIA, imageIndex } from "../formats/image-documents.ts";
-import { digestOf } from "../oci/manifest.ts";
-import { digestHex } from "../oci/reference.ts";
 import type { SourceImages } from "../oci/types.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { AssetService, ReadyAsset, ResolvedAsset } from "./contracts.ts";
@@ -42,7 +42,7 @@ const OMITTED = "io.casthouse.omitted.";
 const MOST_MANIFEST_BYTES = 1024 * 1024;
 
 const blobSchema = z.object({
-  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  digest: digestSchema,
   size: z.int().nonnegative(),
 });
 const manifestSchema = z.object({

@@ -1,7 +1,7 @@
 /** The list of what says something about a manifest (OCI distribution-spec 1.1, referrers). */
+import { digestOf } from "../domain/digest.ts";
 import type { RegistryManifest } from "../domain/registry-content.ts";
 import { IMAGE_MEDIA, imageIndex } from "../formats/image-documents.ts";
-import { digestOf } from "../oci/manifest.ts";
 import type { RegistryDocument } from "./registry-contracts.ts";
 
 /** An index of the manifests, only of those of one artifact type when it is given. */

@@ -2,11 +2,11 @@
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import type { RegistryRepository } from "../db/registry-repository.ts";
+import { digestHex, digestOf, isDigest } from "../domain/digest.ts";
 import { requireSourceComponent, type SourceRepository } from "../domain/registry-path.ts";
 import { AppError } from "../errors/app-error.ts";
 import { IMAGE_MEDIA, imageIndex } from "../formats/image-documents.ts";
-import { digestOf } from "../oci/manifest.ts";
-import { digestHex, isDigest, isTag } from "../oci/reference.ts";
+import { isTag } from "../oci/reference.ts";
 import type { ResolvedManifest, SourceImages, SourceMirror } from "../oci/types.ts";
 import type { ByteRange, ObjectStore } from "../storage/object-store.ts";
 import type { RegistryBlobFile, RegistryDocument, RegistryPart } from "./registry-contracts.ts";

@@ -1,12 +1,12 @@
 /** The registry under /v2: installers built here, images of the source and own ones, behind one set of questions. */
 import { z } from "zod";
+import { isDigest } from "../domain/digest.ts";
 import type {
   InstallerRepository,
   OwnRepository,
   RegistryRequest,
   SourceRepository,
 } from "../domain/registry-path.ts";
-import { isDigest } from "../oci/reference.ts";
 import { acceptsIndex } from "./registry-accept.ts";
 import type {
   FoundDocument,

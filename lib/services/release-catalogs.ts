@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseDocument } from "yaml";
 import { z } from "zod";
+import { isDigest } from "../domain/digest.ts";
 import type { CatalogExtension, CatalogOverlay } from "../domain/release.ts";
 import { AppError } from "../errors/app-error.ts";
-import { isDigest, parseReference } from "../oci/reference.ts";
+import { parseReference } from "../oci/reference.ts";
 import type { SourceImages } from "../oci/types.ts";
 
 export const EXTENSIONS_CATALOG = "siderolabs/extensions";

@@ -4,7 +4,7 @@ import { lstat, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
 import type { Arch } from "../domain/asset.ts";
-import { digestHex } from "../oci/reference.ts";
+import { digestHex } from "../domain/digest.ts";
 import { SingleFlight } from "../oci/single-flight.ts";
 import type { SourceImages } from "../oci/types.ts";
 import type { ObjectStore } from "../storage/object-store.ts";

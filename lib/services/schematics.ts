@@ -2,7 +2,7 @@
 import type { SchematicRepository } from "../db/schematic-repository.ts";
 import { canonicalSchematic } from "../domain/schematic-canonical.ts";
 import { schematicFromJson } from "../domain/schematic-from-json.ts";
-import { idOfText } from "../domain/schematic-id.ts";
+import { idOfText, isSchematicId } from "../domain/schematic-id.ts";
 import { parseSchematic } from "../domain/schematic-parse.ts";
 import { schematicToJson } from "../domain/schematic-to-json.ts";
 import type { SchematicService, StoredSchematic } from "./contracts.ts";
@@ -10,7 +10,6 @@ import { SchematicBatch } from "./schematic-batch.ts";
 import { SchematicMemory } from "./schematic-memory.ts";
 import type { UsageRecorder } from "./usage-recorder.ts";
 
-const ID = /^[0-9a-f]{64}$/;
 /** The schematic that changes nothing. Manuals and scripts name its ID, so it exists without being posted. */
 const EMPTY = "customization: {}\n";
 const EMPTY_ID = idOfText(EMPTY);
@@ -44,7 +43,7 @@ export function createSchematicService(options: SchematicServiceOptions): Schema
     const remembered = memory.find(id);
     if (remembered) usage.note(id);
     if (remembered !== undefined) return remembered;
-    if (!ID.test(id)) return null;
+    if (!isSchematicId(id)) return null;
     const running = lookups.get(id);
     if (running !== undefined) return running;
     const lookup = load(id).finally(() => lookups.delete(id));

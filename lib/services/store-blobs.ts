@@ -1,9 +1,9 @@
 /** Puts what an asset names by digest into the object store, before the asset itself: a manifest never lacks a layer. */
 import { copyFile, link } from "node:fs/promises";
 import path from "node:path";
+import { digestHex } from "../domain/digest.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { Product } from "../imager/types.ts";
-import { digestHex } from "../oci/reference.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { blobKey } from "./source-blobs.ts";
 

@@ -4,10 +4,11 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
+import { digestHex } from "../domain/digest.ts";
+import { digestSchema, hexSchema } from "../domain/digest-schemas.ts";
 import { quirks } from "../domain/quirks.ts";
 import { quoteText } from "../domain/quote.ts";
 import { AppError, notFound } from "../errors/app-error.ts";
-import { digestHex } from "../oci/reference.ts";
 import { SingleFlight } from "../oci/single-flight.ts";
 import type { SourceImages } from "../oci/types.ts";
 import { hashFile } from "../storage/hashing.ts";
@@ -31,12 +32,12 @@ const MOST_LIST_BYTES = 1024 * 1024;
 
 const listSchema = z.object({
   v: z.literal(1),
-  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  digest: digestSchema,
   files: z.array(
     z.object({
       name: z.string().regex(NAME),
       sizeBytes: z.int(),
-      sha256: z.string().regex(/^[0-9a-f]{64}$/),
+      sha256: hexSchema,
     }),
   ),
 });

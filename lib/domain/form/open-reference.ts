@@ -4,6 +4,7 @@ import { orNull } from "../../errors/or-null.ts";
 import { ARCHES, type Arch } from "../asset.ts";
 import { parseAssetPath, splitSidecar } from "../asset-path.ts";
 import { parseInstallerName } from "../registry-path.ts";
+import { isSchematicId } from "../schematic-id.ts";
 import { parseVersion } from "../versions.ts";
 import { plainVersion } from "./form-state.ts";
 
@@ -24,7 +25,8 @@ export type Pasted =
   /** Nothing that names a schematic; talosctl: the address of a program. */
   | { kind: "unknown" | "talosctl" };
 
-const ID = /^[0-9a-f]{64}$/i;
+/** IDs are typed and pasted in capitals too. */
+const isId = (text: string): boolean => isSchematicId(text.toLowerCase());
 /** Long enough for every address; longer texts are taken as YAML. */
 const LONGEST_REFERENCE = 8_000;
 
@@ -46,7 +48,7 @@ function filePart(path: string): PastedTarget {
 function fromPath(segments: string[]): Pasted | null {
   const at = segments.findIndex((segment, index) => {
     const next = segments[index + 1] ?? "";
-    return ["image", "pxe", "schematics", "spdx"].includes(segment) && ID.test(next);
+    return ["image", "pxe", "schematics", "spdx"].includes(segment) && isId(next);
   });
   const [what = "", id = "", version, last = ""] = at < 0 ? [] : segments.slice(at);
   if (at < 0) return null;
@@ -75,7 +77,7 @@ export function targetOfQuery(query: URLSearchParams): PastedTarget {
 function fromQuery(path: string, query: URLSearchParams): Pasted | null {
   const target = targetOfQuery(query);
   const named = query.get("schematic-id") ?? "";
-  if (ID.test(named)) return { kind: "schematic", id: named.toLowerCase(), target };
+  if (isId(named)) return { kind: "schematic", id: named.toLowerCase(), target };
   const found = fromPath(path.split("/"));
   if (found?.kind === "schematic") return { ...found, target: { ...target, ...found.target } };
   return FORM_KEYS.some((key) => query.has(key)) ? { kind: "form", query: query.toString() } : null;
@@ -107,7 +109,7 @@ function fromInstaller(text: string): Pasted | null {
 
 function fromWord(word: string): Pasted | null {
   const plain = word.replace(/^["'<(]+|["'>),;]+$/g, "");
-  if (ID.test(plain)) return { kind: "schematic", id: plain.toLowerCase(), target: {} };
+  if (isId(plain)) return { kind: "schematic", id: plain.toLowerCase(), target: {} };
   if (/^https?:\/\//i.test(plain)) return fromAddress(plain);
   // "/image/…" without a host, or a host without "https://".
   return fromInstaller(plain) ?? fromPath(plain.split("/"));

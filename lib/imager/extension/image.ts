@@ -1,5 +1,6 @@
 /** The documents of an extension's image: a configuration and a manifest for each architecture, and the index over them. */
 import type { Arch } from "../../domain/asset.ts";
+import { digestOf } from "../../domain/digest.ts";
 import type { ExtensionMetadata } from "../../formats/extension-manifest.ts";
 import {
   type BlobDescriptor,
@@ -8,7 +9,6 @@ import {
   imageIndex,
   imageManifest,
 } from "../../formats/image-documents.ts";
-import { digestOf } from "../digests.ts";
 import { SOURCE_DATE_EPOCH } from "../epoch.ts";
 import type { PackedLayer } from "./types.ts";
 

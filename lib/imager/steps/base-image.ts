@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { digestSchema } from "../../domain/digest-schemas.ts";
 import { AppError } from "../../errors/app-error.ts";
 import type { Product } from "../types.ts";
 
@@ -14,7 +15,7 @@ const factsSchema = z.object({
   layers: z.array(z.object({ mediaType: z.string(), digest: z.string(), size: z.number() })),
 });
 const configSchema = z.object({
-  rootfs: z.object({ diff_ids: z.array(z.string().regex(/^sha256:[0-9a-f]{64}$/)) }),
+  rootfs: z.object({ diff_ids: z.array(digestSchema) }),
   config: z.record(z.string(), z.unknown()).nullish(),
 });
 

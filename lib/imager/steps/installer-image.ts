@@ -1,9 +1,9 @@
 /** Steps installer-archive and installer-manifest: base layers and our own become one image, as a file or for the registry. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { digestOf } from "../../domain/digest.ts";
 import { archiveManifest, IMAGE_MEDIA, imageConfig, imageManifest } from "../../formats/image-documents.ts";
 import { TAR_END_BYTES, tarHeader, tarPaddingBytes } from "../../formats/tar.ts";
-import { digestOf } from "../digests.ts";
 import { SOURCE_DATE_EPOCH } from "../epoch.ts";
 import { need, textParam, textsParam } from "../params.ts";
 import type { Json, Product, StepContext, StepFunction } from "../types.ts";
