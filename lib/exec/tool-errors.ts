@@ -1,11 +1,11 @@
 /** What is said when a program could not start, was stopped or ended badly. */
 import { access } from "node:fs/promises";
 import { AppError } from "../errors/app-error.ts";
+import { diskFull, saysDiskFull } from "../errors/disk-full.ts";
 import { systemCode } from "../errors/system-code.ts";
 import { packageOf, type ToolName } from "./tools.ts";
 
 const TAIL_LINES = 20;
-const NO_SPACE = /no space left on device|disk quota exceeded|\bENOSPC\b|disk full/i;
 
 export interface ProgramEnd {
   exitCode: number | null;
@@ -14,7 +14,7 @@ export interface ProgramEnd {
 
 /** out_of_space when that is what the error says, else null. */
 export const noSpaceIn = (tool: ToolName, error: unknown): AppError | null =>
-  error instanceof Error && NO_SPACE.test(error.message) ? outOfSpace(tool, error.message) : null;
+  error instanceof Error && saysDiskFull(error.message) ? outOfSpace(tool, error.message) : null;
 
 export const cancelled = (tool: ToolName) =>
   new AppError("cancelled", `${tool} was stopped because the work was cancelled`);
@@ -30,14 +30,11 @@ export const timedOut = (tool: ToolName, timeoutMs: number, output: string) =>
   );
 
 const outOfSpace = (tool: ToolName, output: string) =>
-  new AppError("out_of_space", `${tool} found no space left on the disk`, {
-    hint: "Free space under DATA_DIR, then try again.",
-    details: { tool, tail: lastLines(output) },
-  });
+  diskFull(`${tool} found no space left on the disk`, { details: { tool, tail: lastLines(output) } });
 
 /** A program that ended badly, with its last words. */
 export function toolFailed(tool: ToolName, end: ProgramEnd, stderr: string, stdout: string): AppError {
-  if (NO_SPACE.test(stderr)) return outOfSpace(tool, stderr);
+  if (saysDiskFull(stderr)) return outOfSpace(tool, stderr);
   const how = end.signal === null ? `ended with exit code ${end.exitCode}` : `was killed by ${end.signal}`;
   const tail = lastLines(stderr || stdout);
   const last = tail.split("\n").at(-1);

@@ -3,6 +3,7 @@
 import type { BuildError, BuildRecord } from "../domain/build-record.ts";
 import { MOST_FAILURES, mayHeal } from "../domain/build-retry.ts";
 import { AppError, type AppErrorExtra, type ErrorCode, notFound, STATUS } from "../errors/app-error.ts";
+import { diskFull, isDiskFull } from "../errors/disk-full.ts";
 
 /** A build that was never there, or whose row is gone. */
 export const buildMissing = (buildId: string): AppError =>
@@ -14,7 +15,6 @@ export interface FailurePlace {
   step: string | null;
 }
 
-const DISK_FULL = new Set(["ENOSPC", "EDQUOT"]);
 const UNREACHABLE = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EAI_AGAIN", "EPIPE", "ETIMEDOUT"]);
 
 /** Any thrown value as the error that is written into the build's row. */
@@ -52,12 +52,8 @@ function asAppError(thrown: unknown): AppError {
 function systemError(thrown: unknown): AppError | null {
   if (!(thrown instanceof Error) || thrown instanceof AppError || !("code" in thrown)) return null;
   const code = String(thrown.code);
-  if (DISK_FULL.has(code)) {
-    return new AppError("out_of_space", "the disk of the worker is full", {
-      hint: "Free space under DATA_DIR (scratch, cache) and ask again.",
-      details: { cause: code },
-      cause: thrown,
-    });
+  if (isDiskFull(thrown)) {
+    return diskFull("the disk of the worker is full", { details: { cause: code }, cause: thrown });
   }
   if (!UNREACHABLE.has(code)) return null;
   return new AppError("upstream_unavailable", `a service the build needs did not answer (${code})`, {

@@ -6,6 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AppError, notFound } from "../errors/app-error.ts";
+import { diskFull, isDiskFull } from "../errors/disk-full.ts";
 import { systemCode } from "../errors/system-code.ts";
 import { clipRange } from "./clip-range.ts";
 import { FileReader } from "./file-reader.ts";
@@ -255,10 +256,7 @@ function toStoreError(error: unknown, key: string): unknown {
   if (code === "ABORT_ERR" || (error instanceof Error && error.name === "AbortError")) {
     return new AppError("cancelled", `Storing ${key} was cancelled`, { cause: error });
   }
-  if (code === "ENOSPC" || code === "EDQUOT") {
-    const hint = "Free space under DATA_DIR, then try again.";
-    return new AppError("out_of_space", `There is no space left to store ${key}`, { hint, cause: error });
-  }
+  if (isDiskFull(error)) return diskFull(`There is no space left to store ${key}`, { cause: error });
   if (code === "EISDIR" || code === "ENOTDIR" || code === "ENOTEMPTY" || code === "EEXIST") {
     return new AppError("conflict", `${key} cannot be an object: its name is also a folder`, {
       retryable: false,
