@@ -207,6 +207,6 @@ function parseStart(value: unknown): z.infer<typeof startBody> {
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.slice(0, 3).map((i) => `${i.path.join(".") || "body"}: ${i.message}`);
   throw new AppError("invalid_input", `The body is not valid: ${issues.join("; ")}`, {
-    hint: "schematic, version and path are needed; again is allowed, nothing else",
+    hint: "Send schematic, version and path; again is allowed, nothing else",
   });
 }

@@ -106,7 +106,7 @@ function tokenAddress(origin: string, challenge: Challenge, repository: string):
       "upstream_unavailable",
       `cannot fetch a token: ${origin} names an unusable token service`,
       {
-        hint: "an https registry must name an https token service",
+        hint: "An https registry must name an https token service",
         retryable: false,
       },
     );
@@ -202,8 +202,8 @@ function parseToken(what: string, text: string, startedAt: number): Token {
 function refusedToken(what: string, status: number, withCredentials: boolean, settings: string): AppError {
   return new AppError("upstream_unavailable", `cannot fetch ${what}: the token service answers ${status}`, {
     hint: withCredentials
-      ? `check ${settings}, and that this account may use the repository`
-      : `the repository is not public or does not exist; set ${settings} if it is private`,
+      ? `Check ${settings}, and that this account may use the repository`
+      : `The repository is not public or does not exist; set ${settings} if it is private`,
     retryable: false,
   });
 }

@@ -18,7 +18,7 @@ export function cleanEntryPath(what: string, name: string): string {
 export function refusedEntry(what: string, name: string, reason: string): AppError {
   const shown = JSON.stringify(name.slice(0, 300));
   return new AppError("source_invalid", `the layer entry ${shown} of ${what} is refused: ${reason}`, {
-    hint: "the image is damaged or hostile; nothing of it is used",
+    hint: "The image is damaged or hostile; nothing of it is used",
     retryable: false,
   });
 }

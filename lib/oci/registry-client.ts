@@ -217,7 +217,7 @@ export function imageName(repository: string, reference: string): string {
 export function wrongBytes(what: string, expected: string, actual: string): AppError {
   const came = `what came has digest ${actual} instead of ${expected}`;
   return new AppError("source_invalid", `cannot fetch ${what}: ${came}`, {
-    hint: "the registry, or a cache between, holds damaged or exchanged bytes",
+    hint: "The registry, or a cache between, holds damaged or exchanged bytes",
   });
 }
 
@@ -228,7 +228,7 @@ export function parseBase(registry: string): { origin: string; prefix: string } 
   const plain = url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash;
   if (!plain || (prefix !== "" && !isRepository(prefix))) {
     throw invalidInput(`${JSON.stringify(registry)} is not a registry address`, {
-      hint: "write it as https://host[:port][/prefix]; credentials go into variables of their own",
+      hint: "Write it as https://host[:port][/prefix]; credentials go into variables of their own",
     });
   }
   return { origin: url.origin, prefix };

@@ -210,12 +210,12 @@ const refusal = (what: string, status: number) =>
   new AppError("upstream_unavailable", `cannot push ${what}: the registry answers ${status}`, {
     hint:
       status === 401 || status === 403
-        ? `check ${CREDENTIAL_SETTINGS}, and that this account may write`
-        : "check INSTALLER_REGISTRY and the log of that registry",
+        ? `Check ${CREDENTIAL_SETTINGS}, and that this account may write`
+        : "Check INSTALLER_REGISTRY and the log of that registry",
   });
 
 const unreachable = (what: string, cause: unknown) =>
   new AppError("upstream_unavailable", `cannot push ${what}: the registry cannot be reached`, {
-    hint: "check INSTALLER_REGISTRY",
+    hint: "Check INSTALLER_REGISTRY",
     cause,
   });

@@ -101,7 +101,7 @@ export async function retrying<T>(
 /** upstream_unavailable "cannot fetch <what>: <reason>" with a Retry-After for the client. */
 export function unavailable(what: string, reason: string, retryAfterMs?: number, cause?: unknown): AppError {
   return new AppError("upstream_unavailable", `cannot fetch ${what}: ${reason}`, {
-    hint: "the source registry does not answer as it should; try again later or check SOURCE_REGISTRY",
+    hint: "The source registry does not answer as it should; try again later or check SOURCE_REGISTRY",
     retryAfterSeconds:
       retryAfterMs === undefined ? DEFAULT_RETRY_AFTER_SECONDS : Math.max(1, Math.ceil(retryAfterMs / 1000)),
     cause,

@@ -193,8 +193,8 @@ function reasonOf(cause: unknown): string {
 function refused(what: string, status: number, authorized: boolean, settings: string): AppError {
   return new AppError("upstream_unavailable", `cannot fetch ${what}: the registry answers ${status}`, {
     hint: authorized
-      ? `check ${settings}, and that this account may read the repository`
-      : `the registry wants credentials; set ${settings}`,
+      ? `Check ${settings}, and that this account may read the repository`
+      : `The registry wants credentials; set ${settings}`,
     retryable: false,
   });
 }

@@ -128,7 +128,7 @@ function unavailableRoot(source: TufSource, failure: unknown): AppError {
     "upstream_unavailable",
     `the trust root for signatures cannot be had from ${source.url}: ${reason}`,
     {
-      hint: `let this machine reach ${source.url}, or set SOURCE_TRUST_ROOT to a trusted_root.json; until then nothing is built`,
+      hint: `Let this machine reach ${source.url}, or set SOURCE_TRUST_ROOT to a trusted_root.json; until then nothing is built`,
       retryAfterSeconds: RETRY_MS / 1000,
       cause: failure,
     },

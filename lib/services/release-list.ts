@@ -222,7 +222,7 @@ function toUnavailable(error: unknown): AppError {
   if (error instanceof AppError && error.code === "upstream_unavailable") return error;
   const reason = error instanceof Error ? error.message : String(error);
   return new AppError("upstream_unavailable", `cannot fetch the list of releases: ${reason}`, {
-    hint: "check SOURCE_REGISTRY; it must hold siderolabs/imager with release tags",
+    hint: "Check SOURCE_REGISTRY; it must hold siderolabs/imager with release tags",
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     cause: error,
   });

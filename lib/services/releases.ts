@@ -77,7 +77,7 @@ async function requireRelease(list: ReleaseList, version: string): Promise<Relea
   const missing = entry && !entry.broken ? missingOf(entry) : [];
   throw notFound(`version ${tag.slice(1)} is not available`, {
     hint:
-      missing.length === 0 ? "GET /versions lists what is offered" : `the source lacks ${missing.join(", ")}`,
+      missing.length === 0 ? "GET /versions lists what is offered" : `The source lacks ${missing.join(", ")}`,
   });
 }
 

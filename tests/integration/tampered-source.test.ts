@@ -194,7 +194,7 @@ const CASES: Case[] = [
     path: KERNEL,
     status: 404,
     says: (image) =>
-      new RegExp(`version 1\\.13\\.\\d+ is not available.*the source lacks ${image(EXTENSION)}`, "s"),
+      new RegExp(`version 1\\.13\\.\\d+ is not available.*The source lacks ${image(EXTENSION)}`, "s"),
   },
   ...["siderolabs/imager", "siderolabs/extensions", "siderolabs/overlays"].map(
     (name): Case => ({

@@ -86,5 +86,5 @@ test("a tag that was taken back is not available any more", async () => {
   const mayMake = await listed("v1.13.0");
   fake.repository("siderolabs/imager").tags.delete("v1.13.0");
   const error = await failure(mayMake(assetOf("v1.13.0")));
-  expect([error.code, error.extra.hint]).toEqual(["not_found", "the source lacks siderolabs/imager:v1.13.0"]);
+  expect([error.code, error.extra.hint]).toEqual(["not_found", "The source lacks siderolabs/imager:v1.13.0"]);
 });
