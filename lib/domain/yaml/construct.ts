@@ -2,11 +2,12 @@
 
 import { quoteText } from "../quote.ts";
 import type { OptionValue } from "../schematic-types.ts";
-import { loadError, type Mark } from "./failure.ts";
+import { boundedProblem, loadError, type Mark } from "./failure.ts";
 import {
   MAX_ALIASED_CHARACTERS,
   MAX_ALIASED_NODES,
   MAX_EXPANDED_DEPTH,
+  MAX_KEY_CHARACTERS,
   MAX_REPORTED_ERRORS,
 } from "./limits.ts";
 import type { AliasNode, MappingNode, ScalarNode, SequenceNode, YamlNode } from "./nodes.ts";
@@ -65,7 +66,8 @@ export class Construction {
   }
 
   addError(mark: Mark, problem: string): void {
-    if (this.errors.length < MAX_REPORTED_ERRORS) this.errors.push(`line ${mark.line}: ${problem}`);
+    if (this.errors.length < MAX_REPORTED_ERRORS)
+      this.errors.push(`line ${mark.line}: ${boundedProblem(problem)}`);
   }
 
   /** Notes that the node does not fit the type. Gives false. */
@@ -101,7 +103,8 @@ export class Construction {
     }
     if (groups.size === mapping.pairs.length) return true;
     for (const [id, keys] of groups) {
-      const problem = `mapping key ${quoteText(id.slice(id.indexOf(" ") + 1))} already defined at line `;
+      const key = boundedProblem(id.slice(id.indexOf(" ") + 1), MAX_KEY_CHARACTERS);
+      const problem = `mapping key ${quoteText(key)} already defined at line `;
       for (let i = 0; i < keys.length && this.errors.length < MAX_REPORTED_ERRORS; i += 1) {
         const line = keys[i]?.mark.line;
         for (const later of keys.slice(i + 1, i + 1 + MAX_REPORTED_ERRORS)) {

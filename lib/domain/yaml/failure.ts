@@ -1,5 +1,6 @@
 /** Words and positions of decode failures, in the form that clients of the public service know. */
 import { type AppError, invalidInput } from "../../errors/app-error.ts";
+import { MAX_PROBLEM_CHARACTERS } from "./limits.ts";
 
 /** A place in the text: line and column start at 1 and count code points. */
 export interface Mark {
@@ -17,6 +18,10 @@ type Stage = "reader" | "scanner" | "parser" | "composer" | "resolver" | "constr
 
 const HINT = "Check the YAML text at the position named in the message.";
 
+/** A problem with texts out of the document, which may be as long as the document: what is too much is cut off. */
+export const boundedProblem = (problem: string, most = MAX_PROBLEM_CHARACTERS): string =>
+  problem.length <= most ? problem : `${problem.slice(0, most)}…`;
+
 const short = (mark: Mark): string => `L${mark.line}.C${mark.column}`;
 
 function range(start: Mark, end: Mark): string {
@@ -27,15 +32,20 @@ function range(start: Mark, end: Mark): string {
 /** Error of one stage at a position; null when the stage does not know where it is. */
 export function loadError(stage: Stage, problem: string, mark: Mark | null): AppError {
   const place = mark === null ? "<unknown position>" : short(mark);
-  return invalidInput(`go-yaml load error in ${stage} at ${place}: ${problem}`, { hint: HINT });
+  return invalidInput(`go-yaml load error in ${stage} at ${place}: ${boundedProblem(problem)}`, {
+    hint: HINT,
+  });
 }
 
 /** Error inside a construct that started earlier, such as an unclosed list. */
 export function loadErrorWithin(stage: Stage, context: Construct, problem: string, mark: Mark): AppError {
   const place = range(context.from, mark);
-  return invalidInput(`go-yaml load error in ${stage} (${context.doing}) at ${place}: ${problem}`, {
-    hint: HINT,
-  });
+  return invalidInput(
+    `go-yaml load error in ${stage} (${context.doing}) at ${place}: ${boundedProblem(problem)}`,
+    {
+      hint: HINT,
+    },
+  );
 }
 
 /** All type errors of one document, in document order. */

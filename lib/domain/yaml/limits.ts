@@ -21,5 +21,11 @@ export const MAX_ALIASED_CHARACTERS = 1024 * 1024;
 /** Type errors reported for one document; later ones are left out. */
 export const MAX_REPORTED_ERRORS = 1000;
 
+/** Characters of one reported problem; texts out of the document are cut there. */
+export const MAX_PROBLEM_CHARACTERS = 400;
+
+/** Characters of a key in a problem; four for each may be shown. */
+export const MAX_KEY_CHARACTERS = 80;
+
 /** Characters of the canonical text. */
 export const MAX_CANONICAL_CHARACTERS = 8 * 1024 * 1024;

@@ -112,6 +112,21 @@ describe("hostile schematics", () => {
     expect(() => canonicalSchematic(parseSchematic(text))).toThrow("larger than 8 MiB");
   });
 
+  it.each([
+    ["46 equal keys of 22 kB that do not print", `? "${"\x7f".repeat(22_000)}"\n: 1\n`.repeat(46)],
+    ["a long text with a wrong tag", inOptions(`a: !!int "${"x".repeat(MIB / 2)}"`)],
+    ["a long unknown anchor", `overlay: *${"a".repeat(MIB / 2)}`],
+  ])("%s makes no answer longer than the text", (_name, text) => {
+    let message = "";
+    try {
+      parseSchematic(text);
+    } catch (error) {
+      if (error instanceof AppError) message = error.message;
+    }
+    expect(message).toContain("yaml");
+    expect(message.length).toBeLessThan(text.length);
+  });
+
   it("nesting up to the limit is fine", () => {
     const text = inOptions(`a: ${"[".repeat(97)}x${"]".repeat(97)}`);
     const canonical = canonicalSchematic(parseSchematic(text));
