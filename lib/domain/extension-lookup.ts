@@ -62,8 +62,17 @@ function extensionHint(release: Release, name: string): string {
   return `Did you mean ${names.join(" or ")}? ${list}`;
 }
 
-/** Catalog entries in the order of the schematic. Throws invalid_input naming the first one that is missing. */
+/** More than any catalog has; each one, repeats too, is a step of the build and a file in the initramfs. */
+const MOST_EXTENSIONS = 200;
+
+/** Catalog entries in the order of the schematic. Throws invalid_input naming the first one that is missing, or for too many. */
 export function requireExtensions(release: Release, names: readonly string[]): CatalogExtension[] {
+  if (names.length > MOST_EXTENSIONS) {
+    throw invalidInput(
+      `the schematic lists ${names.length} system extensions, files are made with at most ${MOST_EXTENSIONS}`,
+      { hint: "List each extension once, and only those the machine needs." },
+    );
+  }
   return names.map((name) => {
     const entry = findExtension(release.extensions, name);
     if (entry !== null) return entry;

@@ -130,6 +130,13 @@ describe("extensions and overlays", () => {
     expect(refusal(() => found("other/gasket", "other/gasket-driver")).message).toContain('"other/gasket"');
   });
 
+  it("refuses more than a catalog can have, before anything is planned", () => {
+    const names = Array.from({ length: 201 }, () => "siderolabs/a").join(", ");
+    expect(refusal(() => found(names, "siderolabs/a")).message).toBe(
+      `${PREFIX}the schematic lists 201 system extensions, files are made with at most 200`,
+    );
+  });
+
   it("keeps order and repeats", () => {
     expect(found("siderolabs/b, siderolabs/a, siderolabs/b", "siderolabs/a", "siderolabs/b")).toEqual([
       "siderolabs/b",
