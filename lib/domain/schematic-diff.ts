@@ -59,12 +59,12 @@ export interface SchematicDiff {
 
 /** Fields that differ, in the order of the document. */
 export function diffFields(before: Schematic, after: Schematic): FieldChange[] {
-  const [old, fresh] = [schematicFields(before), schematicFields(after)];
-  const pathsOf = (fields: typeof old) => fields.map((field) => field.path);
-  const paths = new Set(diffLists(pathsOf(old), pathsOf(fresh)).map((item) => item.value));
+  const byPath = (schematic: Schematic) =>
+    new Map(schematicFields(schematic).map((field) => [field.path, field]));
+  const [old, fresh] = [byPath(before), byPath(after)];
+  const paths = new Set(diffLists([...old.keys()], [...fresh.keys()]).map((item) => item.value));
   return [...paths].flatMap((path): FieldChange[] => {
-    const a = old.find((field) => field.path === path);
-    const b = fresh.find((field) => field.path === path);
+    const [a, b] = [old.get(path), fresh.get(path)];
     if (a?.text === b?.text) return [];
     const change = a === undefined ? "added" : b === undefined ? "removed" : "changed";
     if (!(a ?? b)?.secret)
@@ -78,9 +78,11 @@ export function diffFields(before: Schematic, after: Schematic): FieldChange[] {
 const imageOf = (entry: CatalogExtension | null): ExtensionImage | null =>
   entry && { name: entry.name, version: tagOfReference(entry.ref), digest: entry.digest };
 
-const namesOf = ({ schematic }: DiffSide): string[] => [
-  ...new Set(schematic.customization.systemExtensions?.officialExtensions ?? []),
-];
+/** Names with their places from 1; repeats count once, at their first place. */
+function placesOf({ schematic }: DiffSide): Map<string, number> {
+  const names = new Set(schematic.customization.systemExtensions?.officialExtensions ?? []);
+  return new Map([...names].map((name, index) => [name, index + 1]));
+}
 
 function changeOf(
   before: ExtensionImage | null,
@@ -93,20 +95,19 @@ function changeOf(
   return moved ? "moved" : "same";
 }
 
-/** Extensions of both sides. Repeats of a name count once, at their first place. */
+/** Extensions of both sides. */
 function diffExtensions(before: DiffSide, after: DiffSide): ExtensionChange[] {
-  const [old, fresh] = [namesOf(before), namesOf(after)];
+  const [old, fresh] = [placesOf(before), placesOf(after)];
   const stays = new Set(
     diffLists(
-      old.filter((name) => fresh.includes(name)),
-      fresh.filter((name) => old.includes(name)),
+      [...old.keys()].filter((name) => fresh.has(name)),
+      [...fresh.keys()].filter((name) => old.has(name)),
     ).flatMap(({ change, value }) => (change === "same" ? [value] : [])),
   );
-  const place = (names: string[], name: string) => names.indexOf(name) + 1 || null;
   const entry = ({ release }: DiffSide, name: string) => imageOf(findExtension(release.extensions, name));
-  const names = [...fresh, ...old.filter((name) => !fresh.includes(name))];
-  return names.map((name): ExtensionChange => {
-    const places = { before: place(old, name), after: place(fresh, name) };
+  const names = new Set([...fresh.keys(), ...old.keys()]);
+  return [...names].map((name): ExtensionChange => {
+    const places = { before: old.get(name) ?? null, after: fresh.get(name) ?? null };
     const a = places.before === null ? null : entry(before, name);
     const b = places.after === null ? null : entry(after, name);
     const both = places.before !== null && places.after !== null;
