@@ -1,5 +1,5 @@
 /** The folder that layers are applied to: every write stays inside it and never goes through a link. */
-import { constants } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { chmod, copyFile, lstat, mkdir, open, readdir, readlink, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../errors/app-error.ts";
@@ -44,8 +44,9 @@ export class LayerTree {
   async folder(path: string, mode: number): Promise<void> {
     if (path === "") return;
     await this.#parents(path);
-    if (!(await this.#isFolder(path))) {
-      await this.remove(path);
+    const found = await this.#found(path);
+    if (!found?.isDirectory()) {
+      if (found) await this.remove(path);
       await mkdir(join(this.dir, path));
       this.#folders.add(path);
     }
@@ -126,19 +127,26 @@ export class LayerTree {
     if (await this.#isFolder(path)) await this.hideChildren(path);
   }
 
-  /** Removes a path with everything below, and what is remembered about it. */
+  /** Removes a path with everything below, and what is remembered about it. Nothing there, nothing done. */
   async remove(path: string): Promise<void> {
+    const found = await this.#found(path);
+    if (!found) return;
     await rm(join(this.dir, path), { recursive: true, force: true });
-    const below = `${path}/`;
+    // A walk over all that is known, as often as the archive asks for it, only where there may be something below.
+    if (found.isDirectory()) this.#forgetBelow(`${path}/`);
+    for (const known of [this.labels, this.#folders, this.#own]) known.delete(path);
+  }
+
+  #forgetBelow(folder: string): void {
     for (const known of [this.labels, this.#folders, this.#own]) {
-      for (const key of known.keys()) if (key === path || key.startsWith(below)) known.delete(key);
+      for (const key of known.keys()) if (key.startsWith(folder)) known.delete(key);
     }
   }
 
   async #vacate(path: string): Promise<void> {
     if (path === "") throw refusedEntry(this.what, path, "it replaces the top of the tree");
     await this.#parents(path);
-    if (await lstat(join(this.dir, path)).catch(() => null)) await this.remove(path);
+    await this.remove(path);
   }
 
   /** Makes missing parents, or with "look" says whether all are there. A parent that is not a folder is refused. */
@@ -158,7 +166,12 @@ export class LayerTree {
   }
 
   async #isFolder(path: string): Promise<boolean> {
-    return (await lstat(join(this.dir, path)).catch(() => null))?.isDirectory() ?? false;
+    return (await this.#found(path))?.isDirectory() ?? false;
+  }
+
+  /** What is there, links not followed; null for nothing. */
+  async #found(path: string): Promise<Stats | null> {
+    return lstat(join(this.dir, path)).catch(() => null);
   }
 
   #claim(path: string): void {
