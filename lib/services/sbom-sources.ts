@@ -35,8 +35,11 @@ export interface SbomSourcesOptions {
   scratchDir: string;
 }
 
-/** A bill of materials of more than this is none. */
-const MAX_BYTES = 64 * 1024 * 1024;
+const MIB = 1024 * 1024;
+/** Those of Talos are about 1 MiB. What is more is left out; the image's package data stands in for it. */
+const MAX_DOCUMENT_BYTES = 8 * MIB;
+const MAX_IMAGE_BYTES = 16 * MIB;
+const MAX_DOCUMENTS = 50;
 /** The imager's own, and those of extensions; nothing else of an image is unpacked. */
 const DOCUMENT = /^(usr\/install\/(amd64|arm64)\/talos|rootfs\/usr\/local\/share\/spdx\/[^/]+)\.spdx\.json$/;
 const MANIFEST = "manifest.yaml";
@@ -86,18 +89,22 @@ async function collect(dir: string, arch: Arch): Promise<SourceTexts> {
     .sort();
   const other = arch === "amd64" ? "arm64" : "amd64";
   const documents: SourceTexts["documents"] = [];
+  let room = MAX_IMAGE_BYTES;
   for (const file of files) {
     if (!DOCUMENT.test(file) || file.startsWith(`usr/install/${other}/`)) continue;
-    const text = await readSmall(path.join(dir, file));
-    if (text !== null) documents.push({ path: file, text });
+    if (documents.length === MAX_DOCUMENTS) break;
+    const text = await readSmall(path.join(dir, file), Math.min(room, MAX_DOCUMENT_BYTES));
+    if (text === null) continue;
+    documents.push({ path: file, text });
+    room -= Buffer.byteLength(text);
   }
   return {
     documents,
-    manifest: files.includes(MANIFEST) ? await readSmall(path.join(dir, MANIFEST)) : null,
+    manifest: files.includes(MANIFEST) ? await readSmall(path.join(dir, MANIFEST), MAX_DOCUMENT_BYTES) : null,
   };
 }
 
-async function readSmall(file: string): Promise<string | null> {
+async function readSmall(file: string, mostBytes: number): Promise<string | null> {
   const { size } = await lstat(file);
-  return size > MAX_BYTES ? null : readFile(file, "utf8");
+  return size > mostBytes ? null : readFile(file, "utf8");
 }

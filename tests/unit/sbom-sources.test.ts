@@ -68,3 +68,19 @@ test("the imager's document of the wanted architecture only", async () => {
   expect(documents).toEqual([{ path: "usr/install/arm64/talos.spdx.json", text: "arm64" }]);
   expect(manifest).toBeNull();
 });
+
+test("documents that are too large, or too many, are left out", async () => {
+  const scratch = await scratchFolder();
+  const { images } = await openSource(fake.url);
+  const many = Array.from({ length: 60 }, (_, index) => ({
+    name: `${SPDX}/m${String(index).padStart(2, "0")}.spdx.json`,
+    content: `{"m":${index}}`,
+  }));
+  const large = { name: `${SPDX}/large.spdx.json`, content: " ".repeat(8 * 1024 * 1024 + 1) };
+  const layer = await makeLayer([{ name: "manifest.yaml", content: "version: v1alpha1\n" }, large, ...many]);
+  const { digest } = await fake.push("siderolabs/agent", "1", { layers: [layer], arches: ["amd64"] });
+  const store = new DirectoryStore(join(scratch, "objects"));
+  const sources = createSbomSources({ images, store, scratchDir: join(scratch, "work") });
+  const { documents } = await sources.read({ repository: "siderolabs/agent", digest, arch: "amd64" });
+  expect(documents.map(({ text }) => text)).toEqual(many.slice(0, 50).map(({ content }) => content));
+});

@@ -131,6 +131,14 @@ describe("merging", () => {
     expect(await cyclonedx.validate('{"bomFormat":"CycloneDX"}')).not.toBeNull();
   });
 
+  it("takes documents with more entries than a call may have arguments", () => {
+    const id = "SPDXRef-Package-zlib";
+    const relationship = { spdxElementId: id, relationshipType: "OTHER", relatedSpdxElement: id };
+    const relationships = Array.from({ length: 200_000 }, () => relationship);
+    const large = JSON.stringify({ ...JSON.parse(rich), relationships });
+    expect(merged([part("siderolabs/a", [large])]).relationships.length).toBeGreaterThan(200_000);
+  });
+
   it("keeps equal names of different sources apart, licences too", () => {
     expect(ids).toHaveLength(new Set(ids).size);
     expect(ids.filter((id) => id.endsWith("Package-zlib"))).toHaveLength(3);

@@ -59,16 +59,21 @@ export function mergeSpdx(
   return body;
 }
 
+/** One by one: as many arguments as a large document has are more than a call may have. */
+function append<T>(list: T[], more: readonly T[]): void {
+  for (const item of more) list.push(item);
+}
+
 function addPart(body: SbomBody, part: SbomPart, number: number): void {
   const id = `SPDXRef-Source-${number}`;
   body.packages.push(partPackage(id, part));
   body.relationships.push(relation(ROOT, "CONTAINS", id));
   for (const [index, document] of part.documents.entries()) {
     const renamed = renameContents(document, `${number}-${index + 1}`);
-    body.packages.push(...renamed.packages);
-    body.files.push(...renamed.files);
-    body.hasExtractedLicensingInfos.push(...renamed.hasExtractedLicensingInfos);
-    body.relationships.push(...renamed.relationships);
+    append(body.packages, renamed.packages);
+    append(body.files, renamed.files);
+    append(body.hasExtractedLicensingInfos, renamed.hasExtractedLicensingInfos);
+    append(body.relationships, renamed.relationships);
     for (const described of renamed.described) body.relationships.push(relation(id, "CONTAINS", described));
   }
 }
