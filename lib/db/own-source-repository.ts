@@ -26,8 +26,10 @@ export interface OwnSourceRepository {
   changeSource(source: OwnSource): Promise<void>;
   /** Its pins stay, retired. */
   removeSource(id: string): Promise<void>;
-  /** Newest first; all that were ever made. */
+  /** Newest first; those of deleted sources are left out. */
   pins(filter?: { sourceId?: string; state?: PinState }): Promise<OwnPin[]>;
+  /** Pins that are in use or ever were, those of deleted sources too, newest first; without their reports (null). */
+  usedPins(): Promise<OwnPin[]>;
   findPin(id: string): Promise<OwnPin | null>;
   /** How many are not retired. */
   countPins(): Promise<number>;
@@ -55,7 +57,15 @@ export function createOwnSourceRepository(db: Database): OwnSourceRepository {
   return { ...readsOf(db), ...writesOf(db) };
 }
 
-type Reads = "revision" | "sources" | "findSource" | "pins" | "findPin" | "countPins" | "schematicsNaming";
+type Reads =
+  | "revision"
+  | "sources"
+  | "findSource"
+  | "pins"
+  | "usedPins"
+  | "findPin"
+  | "countPins"
+  | "schematicsNaming";
 
 function readsOf(db: Database): Pick<OwnSourceRepository, Reads> {
   return {
@@ -73,11 +83,16 @@ function readsOf(db: Database): Pick<OwnSourceRepository, Reads> {
     },
     async pins({ sourceId, state } = {}) {
       const where = {
-        ...(sourceId === undefined ? {} : { sourceId }),
+        sourceId: sourceId ?? { not: null },
         ...(state === undefined ? {} : { state }),
       };
       const rows = await db.ownPin.findMany({ where, orderBy: { id: "desc" } });
       return rows.map(toPin);
+    },
+    async usedPins() {
+      const where = { adoptedAt: { not: null } };
+      const rows = await db.ownPin.findMany({ where, orderBy: { id: "desc" }, omit: { report: true } });
+      return rows.map((row) => toPin({ ...row, report: null }));
     },
     async findPin(id) {
       const row = UUID.test(id) ? await db.ownPin.findUnique({ where: { id } }) : null;

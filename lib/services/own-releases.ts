@@ -14,7 +14,7 @@ const RELEASES = 500;
 
 export interface OwnReleasesOptions {
   releases: ReleaseService & KnownReleases;
-  rows: Pick<OwnSourceRepository, "revision" | "pins">;
+  rows: Pick<OwnSourceRepository, "revision" | "pins" | "usedPins">;
   /** What references shown to people begin with. */
   host: string;
   now: () => number;
@@ -31,7 +31,8 @@ export interface OwnReleases extends ReleaseService, KnownReleases {
 /** The same release object is given as long as neither the release nor the own pins changed. */
 export function createOwnReleases(options: OwnReleasesOptions): OwnReleases {
   const { releases, rows, host } = options;
-  const pins = rememberedPins(options);
+  const pins = rememberedPins(options, () => rows.pins({ state: "adopted" }));
+  const used = rememberedPins(options, () => rows.usedPins());
   const joined = new LRUCache<string, { base: Release; pins: readonly OwnPin[]; release: Release }>({
     max: RELEASES,
   });
@@ -49,7 +50,8 @@ export function createOwnReleases(options: OwnReleasesOptions): OwnReleases {
   return {
     ...releases,
     require,
-    requireFormer: async (version) => withFormerOwn(await releases.require(version), await rows.pins(), host),
+    requireFormer: async (version) =>
+      withFormerOwn(await releases.require(version), await used.current(), host),
     known: async () => Promise.all((await releases.known()).map(join)),
     extensions: async (version) => (await require(version)).extensions,
     async overlays(version) {
@@ -57,12 +59,15 @@ export function createOwnReleases(options: OwnReleasesOptions): OwnReleases {
         ? (await require(version)).overlays
         : releases.overlays(version);
     },
-    changed: pins.forget,
+    changed() {
+      pins.forget();
+      used.forget();
+    },
   };
 }
 
-/** The adopted pins; the same list as long as nothing changed. While the database is away the last ones. */
-function rememberedPins({ rows, now, onError }: OwnReleasesOptions) {
+/** What `read` gives; the same list as long as nothing changed. While the database is away the last one. */
+function rememberedPins({ rows, now, onError }: OwnReleasesOptions, read: () => Promise<OwnPin[]>) {
   let known: { revision: string; pins: readonly OwnPin[] } | null = null;
   let askAgainAt = Number.NEGATIVE_INFINITY;
   /** Counts changes made here: what was asked before one of them does not count after it. */
@@ -73,7 +78,7 @@ function rememberedPins({ rows, now, onError }: OwnReleasesOptions) {
     try {
       const revision = await rows.revision();
       // Read after the revision: at worst a newer list under an older number, which is read again.
-      if (known?.revision !== revision) known = { revision, pins: await rows.pins({ state: "adopted" }) };
+      if (known?.revision !== revision) known = { revision, pins: await read() };
     } catch (error) {
       if (known === null) throw error;
       // While the database is away the last list is as good as the next one.
