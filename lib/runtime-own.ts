@@ -1,7 +1,7 @@
 /** Joins own extensions: the reader of our own registry, the releases with own entries, and the use cases. */
 import pLimit from "p-limit";
 import type { Logger } from "pino";
-import { inDataDir } from "./config/data-folders.ts";
+import { inDataDir, UNPACKING } from "./config/data-folders.ts";
 import type { Config } from "./config/types.ts";
 import { createBootTestRepository } from "./db/boot-test-repository.ts";
 import type { Database } from "./db/client.ts";
@@ -18,6 +18,7 @@ import type { KnownReleases } from "./services/catalog-contracts.ts";
 import type { ReleaseService, SchematicService } from "./services/contracts.ts";
 import { createExtensionTools } from "./services/extension-tools.ts";
 import type { FindConfigured } from "./services/hidden-schematics.ts";
+import { removeLeftovers } from "./services/leftovers.ts";
 import { createOwnAccess } from "./services/own-access.ts";
 import type { BootTestService, OwnSourceService } from "./services/own-contracts.ts";
 import { followDeclarations } from "./services/own-declared-file.ts";
@@ -90,7 +91,8 @@ export function createOwnSide(options: OwnSideOptions): OwnSide {
     former: { require: releases.requireFormer },
     own: createOwnSourceService(service),
     follow() {
-      service.inspection.sweep(now()).catch(onError);
+      const folders = UNPACKING.map((entry) => inDataDir(config.dataDir, entry));
+      removeLeftovers(folders, now()).catch(onError);
       const file = config.own.declarations;
       if (file === null) return;
       const onApplied = (count: number) => log.info({ file, count }, "declared sources applied");

@@ -28,6 +28,9 @@ export const PASSING = [
   "scratch",
 ] as const;
 
+/** Where web processes unpack; builds clean up after themselves. */
+export const UNPACKING = ["cache/contents", "cache/sbom", "cache/talosctl", "own-scratch"] as const;
+
 export type DataEntry = (typeof KEPT | typeof RUNNING | typeof PASSING)[number];
 
 /** The path of a file or folder below DATA_DIR. */

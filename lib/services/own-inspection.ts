@@ -1,5 +1,5 @@
 /** Looks into images of own sources: unpacks them for the checks, and knows the kernel of a release. */
-import { mkdir, mkdtemp, open, readdir, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
 import path from "node:path";
 import { LRUCache } from "lru-cache";
 import type { Arch } from "../domain/asset.ts";
@@ -18,7 +18,6 @@ export interface InspectionOptions {
 }
 
 const KERNELS = 200;
-const LEFTOVER_MS = 24 * 3_600_000;
 const MOST_ENTRIES = 200_000;
 
 export type Inspection = ReturnType<typeof createInspection>;
@@ -30,7 +29,6 @@ export function createInspection({ images, check, scratchDir, maxBytes }: Inspec
   const inScratch = <T>(work: (dir: string) => Promise<T>) => workIn(scratchDir, work);
   const facts = knownFacts(images, inScratch);
   return {
-    sweep: (now: number) => sweep(scratchDir, now),
     inScratch,
     facts,
     /** Reports of an image, one for each of its platforms. `release` null: against none. `from`: not our registry. */
@@ -83,15 +81,6 @@ async function readHead(file: string): Promise<Uint8Array> {
     return buffer.subarray(0, bytesRead);
   } finally {
     await handle.close();
-  }
-}
-
-/** Removes what processes left that were killed at work; nothing is at work for so long. */
-async function sweep(scratchDir: string, now: number): Promise<void> {
-  for (const name of await readdir(scratchDir).catch(() => [])) {
-    const dir = path.join(scratchDir, name);
-    const found = await stat(dir).catch(() => null);
-    if (found !== null && now - found.mtimeMs > LEFTOVER_MS) await rm(dir, { recursive: true, force: true });
   }
 }
 
