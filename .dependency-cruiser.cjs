@@ -34,11 +34,8 @@ const ROWS = {
   scripts: ["api", "lib", "tests"],
 };
 
-/** As a pattern of paths: the joining files lie in lib/ itself. */
-const pathOf = (row) => {
-  if (row === "lib/runtime") return "lib/[^/]+\\.ts$";
-  return row.endsWith(".ts") ? `${row.replace(".", "\\.")}$` : `${row}/`;
-};
+/** As a pattern of paths. */
+const pathOf = (row) => (row.endsWith(".ts") ? `${row.replace(".", "\\.")}$` : `${row}/`);
 const OURS = "^((lib|app|api|cli|components|workers|scripts|tests)/|(server|proxy)\\.ts$)";
 
 const rules = Object.entries(ROWS).map(([from, to]) => ({

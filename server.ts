@@ -9,9 +9,9 @@ import { createFront } from "./lib/http/front.ts";
 import { RouteTable } from "./lib/http/route-table.ts";
 import { createHttpServer } from "./lib/http/server.ts";
 import { withoutRedaction } from "./lib/log/logger.ts";
-import type { Runtime } from "./lib/runtime.ts";
+import type { Runtime } from "./lib/runtime/runtime.ts";
+import { createRuntimeOrExit } from "./lib/runtime/start.ts";
 import { setPageContext } from "./lib/services/current.ts";
-import { createRuntimeOrExit } from "./lib/start-runtime.ts";
 import packageJson from "./package.json" with { type: "json" };
 
 const SHUTDOWN_MS = 10_000;

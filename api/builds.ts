@@ -4,7 +4,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { buildFilePath } from "../lib/domain/build-record.ts";
 import { AppError } from "../lib/errors/app-error.ts";
 import { sendEvents } from "../lib/http/event-stream.ts";
-import { buildMissing } from "../lib/services/build-errors.ts";
+import { buildMissing } from "../lib/services/builds/errors.ts";
 import { BUILD_STATES, type BuildEvent, type BuildView } from "../lib/services/contracts.ts";
 import { assetJson } from "./asset-json.ts";
 import { type Api, type ApiContext, answer, createApi, requestIdOf } from "./create-api.ts";

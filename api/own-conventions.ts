@@ -1,7 +1,7 @@
 /** What the routes of own extensions share: who may change them, and how their bodies are read. */
 import { z } from "@hono/zod-openapi";
 import { invalidInput } from "../lib/errors/app-error.ts";
-import type { OwnSourceService } from "../lib/services/own-contracts.ts";
+import type { OwnSourceService } from "../lib/services/own/contracts.ts";
 import type { ApiContext } from "./create-api.ts";
 import { problem } from "./replies.ts";
 import { readJson } from "./request-body.ts";

@@ -3,7 +3,7 @@
 import { z } from "@hono/zod-openapi";
 import { parseRegistryPath, type RegistryRequest, registryError } from "../lib/domain/registry-path.ts";
 import { clientSignal, type Representation } from "../lib/http/send-bytes.ts";
-import type { RegistryDocument } from "../lib/services/registry-contracts.ts";
+import type { RegistryDocument } from "../lib/services/registry/contracts.ts";
 import { type Api, type ApiContext, createApi, requestIdOf } from "./create-api.ts";
 import { reply, send } from "./replies.ts";
 

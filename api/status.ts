@@ -1,6 +1,6 @@
 /** GET /api/v1/status: queue, workers, store, source and reuse, as the page of the same name shows them. */
 import { createRoute, z } from "@hono/zod-openapi";
-import type { FactoryStatus } from "../lib/services/status-contracts.ts";
+import type { FactoryStatus } from "../lib/services/status/contracts.ts";
 import { type Api, answer, createApi } from "./create-api.ts";
 import { json } from "./replies.ts";
 

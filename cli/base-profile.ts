@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { inherit } from "../lib/domain/imager-profile/complete.ts";
 import { decodeProfile } from "../lib/domain/imager-profile/decode.ts";
 import type { ImagerProfile } from "../lib/domain/imager-profile/types.ts";
-import { archHere } from "../lib/services/host-arch.ts";
+import { archHere } from "../lib/services/inputs/host-arch.ts";
 import type { ImageShelf } from "./image-shelf.ts";
 import type { CommandSettings } from "./settings.ts";
 

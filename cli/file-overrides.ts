@@ -4,7 +4,7 @@ import { access } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { CompleteProfile } from "../lib/domain/imager-profile/complete.ts";
 import type { PlanInput } from "../lib/imager/types.ts";
-import { fileDigest } from "../lib/services/content-digest.ts";
+import { fileDigest } from "../lib/services/inputs/content-digest.ts";
 
 /** File by its path in an imager image, for example usr/install/amd64/vmlinuz. */
 export type FileOverrides = ReadonlyMap<string, string>;

@@ -14,7 +14,7 @@ import {
   toResolvedManifest,
 } from "../lib/oci/manifest.ts";
 import type { Descriptor, PlatformImage, SourceImages } from "../lib/oci/types.ts";
-import { fileDigest } from "../lib/services/content-digest.ts";
+import { fileDigest } from "../lib/services/inputs/content-digest.ts";
 
 /** What building needs of an image, wherever it is. */
 export type ImageReader = Pick<SourceImages, "extract" | "platformManifest" | "blob">;

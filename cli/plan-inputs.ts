@@ -1,9 +1,9 @@
 /** Inputs of plans on this machine: downloads are kept between runs. */
 import { join } from "node:path";
 import type { BuildPlan } from "../lib/imager/types.ts";
-import { createInputFetcher, type FetchInput } from "../lib/services/input-fetcher.ts";
-import { LocalCache } from "../lib/services/local-cache.ts";
-import { requireVerifiedInputs } from "../lib/services/verified-inputs.ts";
+import { createInputFetcher, type FetchInput } from "../lib/services/inputs/input-fetcher.ts";
+import { LocalCache } from "../lib/services/inputs/local-cache.ts";
+import { requireVerifiedInputs } from "../lib/services/inputs/verified-inputs.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { ImageShelf } from "./image-shelf.ts";
 import type { CommandSettings } from "./settings.ts";

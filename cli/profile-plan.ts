@@ -10,7 +10,7 @@ import { readInstalledGrub } from "../lib/imager/grub-modules.ts";
 import { planAsset } from "../lib/imager/plan.ts";
 import type { BuildPlan, PlanInput, Product } from "../lib/imager/types.ts";
 import type { SecureBootKeys } from "../lib/keys/types.ts";
-import { IMAGER } from "../lib/services/release-discovery.ts";
+import { IMAGER } from "../lib/services/releases/discovery.ts";
 import { digestWith, type FileOverrides, findOverrides, overrideOf } from "./file-overrides.ts";
 import type { ImageShelf } from "./image-shelf.ts";
 import { readProfileKeys } from "./profile-keys.ts";

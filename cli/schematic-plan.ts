@@ -8,10 +8,10 @@ import { readInstalledGrub } from "../lib/imager/grub-modules.ts";
 import { planAsset } from "../lib/imager/plan.ts";
 import type { BuildPlan } from "../lib/imager/types.ts";
 import type { SecureBootKeys } from "../lib/keys/types.ts";
-import { createAssetResolving } from "../lib/services/asset-resolving.ts";
+import { createAssetResolving } from "../lib/services/assets/asset-resolving.ts";
 import type { StoredSchematic } from "../lib/services/contracts.ts";
-import { createOverlayProfiles } from "../lib/services/overlay-profiles.ts";
-import { lookAtTags, readRelease } from "../lib/services/release-reading.ts";
+import { createOverlayProfiles } from "../lib/services/inputs/overlay-profiles.ts";
+import { lookAtTags, readRelease } from "../lib/services/releases/reading.ts";
 import type { ImageShelf } from "./image-shelf.ts";
 import type { CommandSettings } from "./settings.ts";
 

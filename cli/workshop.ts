@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { RunTool } from "../lib/exec/run.ts";
 import { runPlan } from "../lib/imager/run-plan.ts";
 import type { BuildPlan, BuildProgress, PartCache, Product, SigningKeys } from "../lib/imager/types.ts";
-import type { FetchInput } from "../lib/services/input-fetcher.ts";
+import type { FetchInput } from "../lib/services/inputs/input-fetcher.ts";
 
 export interface Workshop {
   /** Folder for scratch space; made when it is missing. */

@@ -1,6 +1,6 @@
 /** The job "extension.boot-test": boots an own extension once. */
 import type { Handler } from "../lib/queue/worker.ts";
-import type { BootTestService } from "../lib/services/own-contracts.ts";
+import type { BootTestService } from "../lib/services/own/contracts.ts";
 
 /** The handler; `shutdown` aborts when the worker must end. */
 export function bootTestHandler(

@@ -1,6 +1,6 @@
 /** The worker process: `npm run start:worker`. */
 import { loadConfigOrExit } from "../lib/config/load.ts";
-import { createRuntimeOrExit } from "../lib/start-runtime.ts";
+import { createRuntimeOrExit } from "../lib/runtime/start.ts";
 import { startWorkerProcess } from "./worker-process.ts";
 
 async function main(): Promise<void> {

@@ -4,14 +4,14 @@ import type { ConnectionOptions } from "bullmq";
 import type { Logger } from "pino";
 import { startWorkers, type Workers } from "../lib/queue/worker.ts";
 import type { WorkerPresence } from "../lib/queue/worker-presence.ts";
-import type { AttemptOptions } from "../lib/services/build-attempt.ts";
+import type { AttemptOptions } from "../lib/services/builds/attempt.ts";
 import {
   cleanScratch,
   isAttemptAlive,
   type ReconcilingOptions,
   reconcile,
-} from "../lib/services/build-reconciling.ts";
-import type { BootTestService } from "../lib/services/own-contracts.ts";
+} from "../lib/services/builds/reconciling.ts";
+import type { BootTestService } from "../lib/services/own/contracts.ts";
 import { assetBuildHandler } from "./asset-build.ts";
 import { startContainerRounds } from "./container-rounds.ts";
 import { bootTestHandler } from "./extension-boot-test.ts";

@@ -3,7 +3,7 @@ import type { Inside } from "../../components/catalog/image-inside.tsx";
 import type { Arch } from "../../lib/domain/asset.ts";
 import type { EntryVersion } from "../../lib/domain/catalog/catalog-index.ts";
 import { isAppError } from "../../lib/errors/is-app-error.ts";
-import type { CatalogService } from "../../lib/services/catalog-contracts.ts";
+import type { CatalogService } from "../../lib/services/catalog/contracts.ts";
 
 /** A page waits this long for an image before it says that it is being read. */
 const READ_PATIENCE_MS = 6_000;

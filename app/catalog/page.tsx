@@ -8,7 +8,7 @@ import {
   selectEntries,
   writeCatalogQuery,
 } from "../../lib/domain/catalog/catalog-query.ts";
-import type { CatalogView } from "../../lib/services/catalog-contracts.ts";
+import type { CatalogView } from "../../lib/services/catalog/contracts.ts";
 import { pageContext } from "../../lib/services/current.ts";
 import { type PageQuery, toQuery } from "../page-query.ts";
 import { requestWords } from "../request-words.ts";

@@ -13,7 +13,7 @@ import {
   writeMachineTarget,
 } from "../../lib/domain/machine-target.ts";
 import { isAppError } from "../../lib/errors/is-app-error.ts";
-import type { Comparison } from "../../lib/services/catalog-contracts.ts";
+import type { Comparison } from "../../lib/services/catalog/contracts.ts";
 import { pageContext } from "../../lib/services/current.ts";
 import { type PageQuery, toQuery } from "../page-query.ts";
 import { requestWords } from "../request-words.ts";

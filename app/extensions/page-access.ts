@@ -2,7 +2,7 @@
 import { cookies } from "next/headers";
 import { isAppError } from "../../lib/errors/is-app-error.ts";
 import { pageContext } from "../../lib/services/current.ts";
-import type { OwnSourceService } from "../../lib/services/own-contracts.ts";
+import type { OwnSourceService } from "../../lib/services/own/contracts.ts";
 import { readPost, seeOther } from "../form-request.ts";
 
 const ADMIN_COOKIE = "administrator";

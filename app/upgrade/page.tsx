@@ -6,7 +6,7 @@ import { UpgradeForm } from "../../components/upgrade/upgrade-form.tsx";
 import { UpgradeVerdict } from "../../components/upgrade/upgrade-verdict.tsx";
 import { readMachineTarget } from "../../lib/domain/machine-target.ts";
 import { isAppError } from "../../lib/errors/is-app-error.ts";
-import type { UpgradeReport, UpgradeRequest } from "../../lib/services/catalog-contracts.ts";
+import type { UpgradeReport, UpgradeRequest } from "../../lib/services/catalog/contracts.ts";
 import { pageContext } from "../../lib/services/current.ts";
 import { type PageQuery, toQuery } from "../page-query.ts";
 import { requestWords } from "../request-words.ts";

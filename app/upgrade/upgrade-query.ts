@@ -1,7 +1,7 @@
 /** The upgrade check as its address and its form spell it. */
 import { readSide } from "../../lib/domain/compare-side.ts";
 import { readMachineTarget, writeMachineTarget } from "../../lib/domain/machine-target.ts";
-import type { UpgradeRequest } from "../../lib/services/catalog-contracts.ts";
+import type { UpgradeRequest } from "../../lib/services/catalog/contracts.ts";
 
 /** A hundred parts are more than any schematic has to leave out by hand. */
 const MOST_PARTS = 100;

@@ -9,7 +9,7 @@ import type { Words } from "../../components/words/translator.ts";
 import { diffLists, isUnchanged } from "../../lib/domain/list-diff.ts";
 import { schematicLines } from "../../lib/domain/schematic-diff.ts";
 import { installerReference, upgradeCommand } from "../../lib/domain/snippets/addresses.ts";
-import type { UpgradeReport, UpgradeRequest } from "../../lib/services/catalog-contracts.ts";
+import type { UpgradeReport, UpgradeRequest } from "../../lib/services/catalog/contracts.ts";
 import { filesPath, upgradeFields } from "./upgrade-query.ts";
 
 /** Ties the check boxes all over the page to the form below them. */

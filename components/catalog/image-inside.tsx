@@ -1,7 +1,7 @@
 /** What is in one image: sizes and files, or the way to have them read. */
 import { ARCHES, type Arch } from "../../lib/domain/asset.ts";
 import type { EntryVersion } from "../../lib/domain/catalog/catalog-index.ts";
-import type { ImageContents } from "../../lib/services/catalog-contracts.ts";
+import type { ImageContents } from "../../lib/services/catalog/contracts.ts";
 import { Notice } from "../ui/notice.tsx";
 import type { Words } from "../words/translator.ts";
 

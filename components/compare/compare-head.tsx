@@ -1,6 +1,6 @@
 /** Top of a comparison: the two sides, the ways on, and the form for another one. */
 import type { ReactNode } from "react";
-import type { ComparedSide, Comparison } from "../../lib/services/catalog-contracts.ts";
+import type { ComparedSide, Comparison } from "../../lib/services/catalog/contracts.ts";
 import { Badge } from "../ui/badge.tsx";
 import { IdMark } from "../ui/id-mark.tsx";
 import type { Words } from "../words/translator.ts";

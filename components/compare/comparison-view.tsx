@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { isUnchanged } from "../../lib/domain/list-diff.ts";
 import type { CatalogChange } from "../../lib/domain/release-diff.ts";
 import type { ExtensionChange } from "../../lib/domain/schematic-diff.ts";
-import type { Comparison } from "../../lib/services/catalog-contracts.ts";
+import type { Comparison } from "../../lib/services/catalog/contracts.ts";
 import type { Words } from "../words/translator.ts";
 import { LineDiff, WordDiff } from "./diff-view.tsx";
 import { EntryChanges } from "./entry-changes.tsx";

@@ -1,5 +1,5 @@
 /** Sizes of files that are ready, drawn as bars so that they compare at a glance. */
-import type { ComparedFile } from "../../lib/services/catalog-contracts.ts";
+import type { ComparedFile } from "../../lib/services/catalog/contracts.ts";
 import { TableHead } from "../ui/table.tsx";
 import type { Words } from "../words/translator.ts";
 

@@ -1,6 +1,6 @@
 /** The last boot test of an image with the console of its machine, and the button for the next. */
 import { type BootTest, MAINTENANCE_ONLY } from "../../lib/domain/boot-test.ts";
-import type { OwnPinView } from "../../lib/services/own-contracts.ts";
+import type { OwnPinView } from "../../lib/services/own/contracts.ts";
 import type { Words } from "../words/translator.ts";
 
 interface Props {

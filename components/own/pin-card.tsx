@@ -1,7 +1,7 @@
 /** One image of a source: what it is, what its checks found, and what can be done with it. */
 
 import type { BootTest } from "../../lib/domain/boot-test.ts";
-import type { OwnPinView } from "../../lib/services/own-contracts.ts";
+import type { OwnPinView } from "../../lib/services/own/contracts.ts";
 import { Badge, type Tone } from "../ui/badge.tsx";
 import { CodeLine } from "../ui/code-line.tsx";
 import type { Words } from "../words/translator.ts";

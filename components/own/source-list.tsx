@@ -1,5 +1,5 @@
 /** Own sources as rows: name, where from, what is in use, what waits to be looked at. */
-import type { OwnSourceView } from "../../lib/services/own-contracts.ts";
+import type { OwnSourceView } from "../../lib/services/own/contracts.ts";
 import { Badge } from "../ui/badge.tsx";
 import type { Words } from "../words/translator.ts";
 

@@ -1,5 +1,5 @@
 /** Which schematics name something of a source. */
-import type { RemovedSource } from "../../lib/services/own-contracts.ts";
+import type { RemovedSource } from "../../lib/services/own/contracts.ts";
 import { IdMark } from "../ui/id-mark.tsx";
 import type { Words } from "../words/translator.ts";
 

@@ -1,6 +1,6 @@
 /** The extensions of a schematic that are not official: which image is in use, and how their services are set up. */
 import type { OwnMark } from "../../lib/domain/own-mark.ts";
-import type { OwnPinView } from "../../lib/services/own-contracts.ts";
+import type { OwnPinView } from "../../lib/services/own/contracts.ts";
 import { OwnBadge } from "../own/own-badge.tsx";
 import { ServiceHelp } from "../own/service-help.tsx";
 import type { Words } from "../words/translator.ts";

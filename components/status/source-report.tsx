@@ -1,5 +1,5 @@
 /** Where releases come from: is the registry there, how old is the list, what is not offered yet and why. */
-import type { FactoryStatus } from "../../lib/services/status-contracts.ts";
+import type { FactoryStatus } from "../../lib/services/status/contracts.ts";
 import type { Words } from "../words/translator.ts";
 import { FIGURES, Figure, StatusSection } from "./status-section.tsx";
 

@@ -1,5 +1,5 @@
 /** What lies in the store: ready files by kind, and everything by what it is for. */
-import type { FactoryStatus, StoreUse } from "../../lib/services/status-contracts.ts";
+import type { FactoryStatus, StoreUse } from "../../lib/services/status/contracts.ts";
 import type { MessageKey, Words } from "../words/translator.ts";
 import { Bars, StatusSection } from "./status-section.tsx";
 

@@ -1,5 +1,5 @@
 /** What is under way, who works on it, and how much work was saved. */
-import type { FactoryStatus } from "../../lib/services/status-contracts.ts";
+import type { FactoryStatus } from "../../lib/services/status/contracts.ts";
 import type { Words } from "../words/translator.ts";
 import { FIGURES, Figure, StatusSection } from "./status-section.tsx";
 

@@ -1,6 +1,6 @@
 /** The schematic that fits: what changes in it, its ID, and the button that stores it. */
 import type { DiffItem } from "../../lib/domain/list-diff.ts";
-import type { UpgradeReport } from "../../lib/services/catalog-contracts.ts";
+import type { UpgradeReport } from "../../lib/services/catalog/contracts.ts";
 import { LineDiff } from "../compare/diff-view.tsx";
 import { CodeLine } from "../ui/code-line.tsx";
 import { IdMark } from "../ui/id-mark.tsx";

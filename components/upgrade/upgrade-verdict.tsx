@@ -1,6 +1,6 @@
 /** The answer on top of the page: fits, fits after changes, or what stands in the way. */
 
-import type { UpgradeReport } from "../../lib/services/catalog-contracts.ts";
+import type { UpgradeReport } from "../../lib/services/catalog/contracts.ts";
 import { IdMark } from "../ui/id-mark.tsx";
 import type { Words } from "../words/translator.ts";
 

@@ -9,17 +9,17 @@ import type { ModelLock } from "../domain/model-lock.ts";
 import type { CatalogExtension, CatalogOverlay, Release } from "../domain/release.ts";
 import type { BuildPlan } from "../imager/types.ts";
 import type { ByteRange } from "../storage/object-store.ts";
-import type { CatalogSide } from "./catalog-contracts.ts";
-import type { ChecksumService, LockService, SbomService, SigningService } from "./evidence-contracts.ts";
-import type { BootTestService, OwnSourceService } from "./own-contracts.ts";
-import type { PresetService } from "./preset-contracts.ts";
-import type { RegistryService } from "./registry-contracts.ts";
-import type { HealthService, SourceStatus, StatusService } from "./status-contracts.ts";
-import type { StoredSchematic } from "./stored-schematic.ts";
+import type { CatalogSide } from "./catalog/contracts.ts";
+import type { ChecksumService, LockService, SbomService, SigningService } from "./evidence/contracts.ts";
+import type { BootTestService, OwnSourceService } from "./own/contracts.ts";
+import type { RegistryService } from "./registry/contracts.ts";
+import type { PresetService } from "./schematics/preset-contracts.ts";
+import type { StoredSchematic } from "./schematics/stored-schematic.ts";
+import type { HealthService, SourceStatus, StatusService } from "./status/contracts.ts";
 
 // ---- schematics
 
-export type { StoredSchematic } from "./stored-schematic.ts";
+export type { StoredSchematic } from "./schematics/stored-schematic.ts";
 
 export interface SchematicService {
   /** Parses, canonicalizes and stores. A known id costs one read. invalid_input with the decoder's words on bad text. */
@@ -98,7 +98,7 @@ export interface ReadyAsset {
 
 export type { BuildError } from "../domain/build-record.ts";
 export { BUILD_STATES, type BuildState } from "../domain/build-state.ts";
-export type { HealthCheck, HealthService, SourceStatus } from "./status-contracts.ts";
+export type { HealthCheck, HealthService, SourceStatus } from "./status/contracts.ts";
 
 export interface BuildView {
   id: string;

@@ -13,7 +13,7 @@ import type { ImagerContainers } from "../imager/types.ts";
 import type { KeyFiles } from "../keys/types.ts";
 import { extractLayers } from "../oci/layer-extract.ts";
 import { SingleFlight } from "../oci/single-flight.ts";
-import type { LocalCache } from "./local-cache.ts";
+import type { LocalCache } from "./inputs/local-cache.ts";
 
 export interface WorkerContainers {
   /** For the steps of one build; the owner names it in whatever outlives this process. */

@@ -14,11 +14,11 @@ import type { BuildPlan, PartCache, Product } from "../../lib/imager/types.ts";
 import { ensureKeys, keyFilesIn } from "../../lib/keys/create-keys.ts";
 import { readSecureBootKeys } from "../../lib/keys/read-keys.ts";
 import { createSourceImages } from "../../lib/oci/source-images.ts";
-import { createAssetResolving } from "../../lib/services/asset-resolving.ts";
-import { createInputFetcher } from "../../lib/services/input-fetcher.ts";
-import { LocalCache } from "../../lib/services/local-cache.ts";
-import { createOverlayProfiles } from "../../lib/services/overlay-profiles.ts";
-import { lookAtTags, readRelease } from "../../lib/services/release-reading.ts";
+import { createAssetResolving } from "../../lib/services/assets/asset-resolving.ts";
+import { createInputFetcher } from "../../lib/services/inputs/input-fetcher.ts";
+import { LocalCache } from "../../lib/services/inputs/local-cache.ts";
+import { createOverlayProfiles } from "../../lib/services/inputs/overlay-profiles.ts";
+import { lookAtTags, readRelease } from "../../lib/services/releases/reading.ts";
 import { ensureSampleRelease, startSampleRegistry } from "../sample-release/index.ts";
 
 const SCHEMATIC = "customization: {}\n";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createOwnAccess, TICKET_MS } from "../../lib/services/own-access.ts";
+import { createOwnAccess, TICKET_MS } from "../../lib/services/own/access.ts";
 import { startWebFactory, type WebFactory } from "../fixtures/browser.ts";
 import { packChaos, sendJson, uploadPin, withWarning } from "../fixtures/own-extensions.ts";
 

@@ -3,7 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { readBuildLog } from "../../lib/services/build-log.ts";
+import { readBuildLog } from "../../lib/services/builds/log.ts";
 import type { BuildEvent, BuildView } from "../../lib/services/contracts.ts";
 import {
   killHard,

@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { readEnvironment } from "../../lib/config/environment.ts";
 import { loadConfig } from "../../lib/config/load.ts";
-import { createRuntime, type Runtime } from "../../lib/runtime.ts";
+import { createRuntime, type Runtime } from "../../lib/runtime/runtime.ts";
 import type { BuildView, ReadyAsset } from "../../lib/services/contracts.ts";
 import { ensureSampleRelease, startSampleRegistry } from "../../scripts/sample-release/index.ts";
 import type { SampleRegistry } from "../../scripts/sample-release/registry.ts";

@@ -6,10 +6,10 @@ import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from
 import { createAssetRepository } from "../../lib/db/asset-repository.ts";
 import { newBuildId } from "../../lib/db/build-id.ts";
 import { AppError } from "../../lib/errors/app-error.ts";
-import { cleanScratch, type ReconcilingOptions, reconcile } from "../../lib/services/build-reconciling.ts";
-import { createBuildStarting } from "../../lib/services/build-starting.ts";
-import { createBuildService } from "../../lib/services/builds.ts";
-import { IdleWatch } from "../../lib/services/idle-watch.ts";
+import { createBuildService } from "../../lib/services/builds/builds.ts";
+import { IdleWatch } from "../../lib/services/builds/idle-watch.ts";
+import { cleanScratch, type ReconcilingOptions, reconcile } from "../../lib/services/builds/reconciling.ts";
+import { createBuildStarting } from "../../lib/services/builds/starting.ts";
 import {
   ledgerOf,
   openWorker,

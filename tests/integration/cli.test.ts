@@ -13,7 +13,7 @@ import { parse, stringify } from "yaml";
 import { z } from "zod";
 import { readEnvironment } from "../../lib/config/environment.ts";
 import { loadConfig } from "../../lib/config/load.ts";
-import { createRuntime } from "../../lib/runtime.ts";
+import { createRuntime } from "../../lib/runtime/runtime.ts";
 import { ensureSampleRelease, startSampleRegistry } from "../../scripts/sample-release/index.ts";
 import type { SampleRegistry } from "../../scripts/sample-release/registry.ts";
 import { killHard, temporaryFolder } from "../fixtures/build-world.ts";

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { DIFFERENCES, LEFT_OUT, misfits, OTHER_DATA } from "../fixtures/compat-differences.ts";
 import { startTestFactory, type TestFactory } from "../fixtures/factory.ts";
 import { exchange, type RawReply } from "../fixtures/raw-http.ts";
 import {
@@ -14,7 +15,6 @@ import {
   recordedSchematics,
   replay,
 } from "../fixtures/recorded-answers.ts";
-import { DIFFERENCES, LEFT_OUT, misfits, OTHER_DATA } from "./compat-differences.ts";
 
 /** Texts whose IDs the recording uses; the text of {EMBEDDED} is not known, so ours stands for it. */
 const SCHEMATICS: Record<string, string> = {

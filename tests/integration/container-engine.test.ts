@@ -14,7 +14,7 @@ import { readEnvironment } from "../../lib/config/environment.ts";
 import { loadConfig } from "../../lib/config/load.ts";
 import { AppError } from "../../lib/errors/app-error.ts";
 import type { BuildProgress } from "../../lib/imager/types.ts";
-import { createRuntime } from "../../lib/runtime.ts";
+import { createRuntime } from "../../lib/runtime/runtime.ts";
 import { killHard, temporaryFolder, until } from "../fixtures/build-world.ts";
 import {
   type Built,

@@ -8,7 +8,7 @@ import { createRunTool } from "../../lib/exec/run.ts";
 import { packFile } from "../../lib/imager/pack/pack-file.ts";
 import { findSegments } from "../../lib/imager/pack/segments.ts";
 import type { StepContext } from "../../lib/imager/types.ts";
-import { noise } from "./imager-disk-fixture.ts";
+import { noise } from "../fixtures/imager-disk-fixture.ts";
 
 const MIB = 1024 * 1024;
 const UNPACK = { ".xz": "xz -dc", ".zst": "zstd -dcq", ".gz": "gzip -dc" } as const;

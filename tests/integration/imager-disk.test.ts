@@ -12,8 +12,14 @@ import type { Recipe } from "../../lib/domain/recipe-types.ts";
 import { createRunTool } from "../../lib/exec/run.ts";
 import { grubCore } from "../../lib/imager/steps/grub-core.ts";
 import type { Product, StepFunction } from "../../lib/imager/types.ts";
+import {
+  type DiskWorkshop,
+  diskPlan,
+  diskRecipe,
+  diskWorkshop,
+  smallInputs,
+} from "../fixtures/imager-disk-fixture.ts";
 import { withOurChunks } from "../fixtures/layout/xfs.ts";
-import { type DiskWorkshop, diskPlan, diskRecipe, diskWorkshop, smallInputs } from "./imager-disk-fixture.ts";
 
 const tool = (name: string, ...args: string[]): string =>
   execFileSync(name, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });

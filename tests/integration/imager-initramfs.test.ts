@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { listCpio } from "../../lib/formats/cpio.ts";
-import { vectorFile } from "../fixtures/vector-files.ts";
 import {
   type BootWorkshop,
   bootRecipe,
@@ -14,8 +13,9 @@ import {
   manifest,
   sha256,
   tool,
-} from "./imager-boot-fixture.ts";
-import { noise } from "./imager-disk-fixture.ts";
+} from "../fixtures/imager-boot-fixture.ts";
+import { noise } from "../fixtures/imager-disk-fixture.ts";
+import { vectorFile } from "../fixtures/vector-files.ts";
 
 interface Member {
   name: string;

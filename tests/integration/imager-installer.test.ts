@@ -15,8 +15,6 @@ import { readLayerPart } from "../../lib/imager/steps/layer-part.ts";
 import { overlayLayerStep } from "../../lib/imager/steps/overlay-layer.ts";
 import { scriptProgram } from "../../scripts/sample-release/carrier.ts";
 import { makeLayer } from "../fixtures/fake-image.ts";
-import { testKeys } from "../fixtures/secure-boot.ts";
-import { vectorFile } from "../fixtures/vector-files.ts";
 import {
   type BootWorkshop,
   bootRecipe,
@@ -24,7 +22,9 @@ import {
   sha256,
   tool,
   writeTree,
-} from "./imager-boot-fixture.ts";
+} from "../fixtures/imager-boot-fixture.ts";
+import { testKeys } from "../fixtures/secure-boot.ts";
+import { vectorFile } from "../fixtures/vector-files.ts";
 
 interface Member {
   name: string;

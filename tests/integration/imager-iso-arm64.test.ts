@@ -2,7 +2,13 @@
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type BootWorkshop, bootRecipe, bootWorkshop, sha256, tool } from "./imager-boot-fixture.ts";
+import {
+  type BootWorkshop,
+  bootRecipe,
+  bootWorkshop,
+  sha256,
+  tool,
+} from "../fixtures/imager-boot-fixture.ts";
 
 let shop: BootWorkshop;
 beforeAll(async () => {

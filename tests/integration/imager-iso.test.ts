@@ -2,8 +2,14 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Recipe } from "../../lib/domain/recipe-types.ts";
+import {
+  type BootWorkshop,
+  bootRecipe,
+  bootWorkshop,
+  sha256,
+  tool,
+} from "../fixtures/imager-boot-fixture.ts";
 import { testKeys } from "../fixtures/secure-boot.ts";
-import { type BootWorkshop, bootRecipe, bootWorkshop, sha256, tool } from "./imager-boot-fixture.ts";
 
 const signer = await testKeys();
 const secure: Partial<Recipe> = {

@@ -10,7 +10,13 @@ import { z } from "zod";
 import type { OutFormat } from "../../lib/domain/asset.ts";
 import { ova } from "../../lib/imager/steps/ova.ts";
 import type { Product, StepFunction } from "../../lib/imager/types.ts";
-import { type DiskWorkshop, diskPlan, diskRecipe, diskWorkshop, smallInputs } from "./imager-disk-fixture.ts";
+import {
+  type DiskWorkshop,
+  diskPlan,
+  diskRecipe,
+  diskWorkshop,
+  smallInputs,
+} from "../fixtures/imager-disk-fixture.ts";
 
 const tool = (name: string, ...args: string[]): string =>
   execFileSync(name, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });

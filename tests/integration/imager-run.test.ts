@@ -9,8 +9,8 @@ import {
   extensions,
   manifest,
   sha256,
-} from "./imager-boot-fixture.ts";
-import { noise } from "./imager-disk-fixture.ts";
+} from "../fixtures/imager-boot-fixture.ts";
+import { noise } from "../fixtures/imager-disk-fixture.ts";
 
 let shop: BootWorkshop;
 beforeAll(async () => {

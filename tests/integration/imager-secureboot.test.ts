@@ -6,10 +6,16 @@ import type { Recipe } from "../../lib/domain/recipe-types.ts";
 import { authPayload } from "../../lib/formats/efi-auth.ts";
 import { readSignatureLists } from "../../lib/formats/efi-signature-list.ts";
 import { parsePe } from "../../lib/formats/pe.ts";
+import {
+  type BootWorkshop,
+  bootRecipe,
+  bootWorkshop,
+  sha256,
+  tool,
+} from "../fixtures/imager-boot-fixture.ts";
+import { diskRecipe } from "../fixtures/imager-disk-fixture.ts";
 import { type TestKeys, testKeys } from "../fixtures/secure-boot.ts";
 import { vectorFile } from "../fixtures/vector-files.ts";
-import { type BootWorkshop, bootRecipe, bootWorkshop, sha256, tool } from "./imager-boot-fixture.ts";
-import { diskRecipe } from "./imager-disk-fixture.ts";
 
 interface RecordedUki {
   certificateTable: { offset: number; size: number };

@@ -3,8 +3,6 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Recipe } from "../../lib/domain/recipe-types.ts";
 import { type PeSection, parsePe } from "../../lib/formats/pe.ts";
-import { describePe, withOurStub } from "../fixtures/layout/pe.ts";
-import { RECORDED_UKIS } from "../fixtures/layout/recorded.ts";
 import {
   type BootWorkshop,
   bootRecipe,
@@ -12,7 +10,9 @@ import {
   KERNEL_RELEASE,
   sha256,
   tool,
-} from "./imager-boot-fixture.ts";
+} from "../fixtures/imager-boot-fixture.ts";
+import { describePe, withOurStub } from "../fixtures/layout/pe.ts";
+import { RECORDED_UKIS } from "../fixtures/layout/recorded.ts";
 
 let shop: BootWorkshop;
 beforeAll(async () => {

@@ -8,13 +8,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Arch } from "../../lib/domain/asset.ts";
 import type { Bootloader, EnrollKeys, Recipe } from "../../lib/domain/recipe-types.ts";
+import { addArmFiles } from "../fixtures/imager-arm-files.ts";
+import { type BootWorkshop, bootWorkshop } from "../fixtures/imager-boot-fixture.ts";
+import { diskRecipe } from "../fixtures/imager-disk-fixture.ts";
 import { describeDisk } from "../fixtures/layout/disk.ts";
 import { comparableDisks } from "../fixtures/layout/expected-disk.ts";
 import { RECORDED_DISKS } from "../fixtures/layout/recorded.ts";
 import { testKeys } from "../fixtures/secure-boot.ts";
-import { addArmFiles } from "./imager-arm-files.ts";
-import { type BootWorkshop, bootWorkshop } from "./imager-boot-fixture.ts";
-import { diskRecipe } from "./imager-disk-fixture.ts";
 
 const signer = await testKeys();
 let shop: BootWorkshop;

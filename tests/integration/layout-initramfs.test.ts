@@ -7,20 +7,20 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import {
-  describeInitramfs,
-  type InitramfsLayout,
-  type Segment,
-  type Squashfs,
-} from "../fixtures/layout/initramfs.ts";
-import { RECORDED_INITRAMFS } from "../fixtures/layout/recorded.ts";
-import {
   type BootWorkshop,
   bootRecipe,
   bootWorkshop,
   extensions,
   KERNEL_RELEASE,
   kernelModule,
-} from "./imager-boot-fixture.ts";
+} from "../fixtures/imager-boot-fixture.ts";
+import {
+  describeInitramfs,
+  type InitramfsLayout,
+  type Segment,
+  type Squashfs,
+} from "../fixtures/layout/initramfs.ts";
+import { RECORDED_INITRAMFS } from "../fixtures/layout/recorded.ts";
 
 const EPOCH = 1_559_424_892;
 const RECORDED_RELEASE = "6.1.0-57-cloud-amd64";

@@ -7,14 +7,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Recipe } from "../../lib/domain/recipe-types.ts";
+import { addArmFiles } from "../fixtures/imager-arm-files.ts";
+import { type BootWorkshop, bootRecipe, bootWorkshop } from "../fixtures/imager-boot-fixture.ts";
 import type { FatLayout } from "../fixtures/layout/fat.ts";
 import { withOurModules } from "../fixtures/layout/grub.ts";
 import { describeIso, type IsoLayout } from "../fixtures/layout/iso.ts";
 import { expectedPe, type PeLayout, withOurStub } from "../fixtures/layout/pe.ts";
 import { RECORDED_ISOS } from "../fixtures/layout/recorded.ts";
 import { testKeys } from "../fixtures/secure-boot.ts";
-import { addArmFiles } from "./imager-arm-files.ts";
-import { type BootWorkshop, bootRecipe, bootWorkshop } from "./imager-boot-fixture.ts";
 
 const signer = await testKeys();
 let shop: BootWorkshop;

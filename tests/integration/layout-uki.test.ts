@@ -2,11 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Arch } from "../../lib/domain/asset.ts";
+import { addArmFiles } from "../fixtures/imager-arm-files.ts";
+import { type BootWorkshop, bootRecipe, bootWorkshop } from "../fixtures/imager-boot-fixture.ts";
 import { describePe, expectedPe, placedBySize, withOurStub } from "../fixtures/layout/pe.ts";
 import { RECORDED_UKIS } from "../fixtures/layout/recorded.ts";
 import { testKeys } from "../fixtures/secure-boot.ts";
-import { addArmFiles } from "./imager-arm-files.ts";
-import { type BootWorkshop, bootRecipe, bootWorkshop } from "./imager-boot-fixture.ts";
 
 const signer = await testKeys();
 let shop: BootWorkshop;

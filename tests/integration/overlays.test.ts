@@ -10,11 +10,11 @@ import { parsePe } from "../../lib/formats/pe.ts";
 import { planAsset } from "../../lib/imager/plan.ts";
 import { scriptProgram } from "../../scripts/sample-release/carrier.ts";
 import { ensureSampleRelease } from "../../scripts/sample-release/index.ts";
+import { type BootWorkshop, bootRecipe, bootWorkshop, sha256 } from "../fixtures/imager-boot-fixture.ts";
+import { diskRecipe } from "../fixtures/imager-disk-fixture.ts";
 import { describeDisk } from "../fixtures/layout/disk.ts";
 import { comparableDisks } from "../fixtures/layout/expected-disk.ts";
 import { RECORDED_DISKS } from "../fixtures/layout/recorded.ts";
-import { type BootWorkshop, bootRecipe, bootWorkshop, sha256 } from "./imager-boot-fixture.ts";
-import { diskRecipe } from "./imager-disk-fixture.ts";
 
 const MIB = 1024 * 1024;
 const SECTOR = 512;

@@ -6,8 +6,8 @@ import { createConnection } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestFactory, type TestFactory } from "../fixtures/factory.ts";
 import { exchangeBytes, parseReply, type RawReply, requestBytes } from "../fixtures/raw-http.ts";
+import { BAD_REQUESTS, type BadRequest, EMPTY } from "../fixtures/refusals-table.ts";
 import { vectorFile } from "../fixtures/vector-files.ts";
-import { BAD_REQUESTS, type BadRequest, EMPTY } from "./refusals-table.ts";
 
 type Text = string | (string | [string, number])[];
 

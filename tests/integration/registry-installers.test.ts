@@ -1,6 +1,6 @@
 /** Installers in the registry over real tables: first pulls, second processes, gaps, moved releases. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { blobKey } from "../../lib/services/source-blobs.ts";
+import { blobKey } from "../../lib/services/inputs/source-blobs.ts";
 import { makeLayer, sha256 } from "../fixtures/fake-image.ts";
 import { FakeRegistry } from "../fixtures/fake-registry.ts";
 import { EMPTY_SCHEMATIC_ID as ID } from "../fixtures/recipes.ts";

@@ -1,8 +1,8 @@
 /** Images of the source and talosctl through the registry: unchanged, verified, kept, and there while the source is away. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { AppError } from "../../lib/errors/app-error.ts";
-import { blobKey } from "../../lib/services/source-blobs.ts";
-import { createTalosctlService } from "../../lib/services/talosctl.ts";
+import { createTalosctlService } from "../../lib/services/assets/talosctl.ts";
+import { blobKey } from "../../lib/services/inputs/source-blobs.ts";
 import { makeLayer, sha256 } from "../fixtures/fake-image.ts";
 import { FakeRegistry } from "../fixtures/fake-registry.ts";
 import {

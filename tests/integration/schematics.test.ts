@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDatabase, type Database } from "../../lib/db/client.ts";
 import { createSchematicRepository, type SchematicRepository } from "../../lib/db/schematic-repository.ts";
-import { createSchematicService } from "../../lib/services/schematics.ts";
+import { createSchematicService } from "../../lib/services/schematics/schematics.ts";
 import { UsageRecorder } from "../../lib/services/usage-recorder.ts";
 import { createMigratedDatabase } from "../fixtures/postgres.ts";
 

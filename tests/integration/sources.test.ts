@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase, type Database } from "../../lib/db/client.ts";
 import { createReleaseRepository } from "../../lib/db/release-repository.ts";
 import type { ReleaseRecord } from "../../lib/domain/release-record.ts";
-import { type ClosableReleaseService, createReleaseService } from "../../lib/services/releases.ts";
+import { type ClosableReleaseService, createReleaseService } from "../../lib/services/releases/releases.ts";
 import { makeLayer, sha256 } from "../fixtures/fake-image.ts";
 import { FakeRegistry } from "../fixtures/fake-registry.ts";
 import { memoryRepository, pushRelease, sourceFor } from "../fixtures/fake-source.ts";

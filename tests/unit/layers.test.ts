@@ -26,7 +26,6 @@ const rows = table
 /** `lib/oci/` as the table writes it: oci. */
 const written = (pattern: string): string =>
   pattern
-    .replace("lib/[^/]+\\.ts$", "runtime")
     .replace(/\\\.ts\$$/, "")
     .replace(/\/$/, "")
     .replace(/^lib\//, "");

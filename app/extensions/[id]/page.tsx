@@ -11,7 +11,7 @@ import { Part } from "../../../components/ui/part.tsx";
 import type { Words } from "../../../components/words/translator.ts";
 import { isAppError } from "../../../lib/errors/is-app-error.ts";
 import { pageContext } from "../../../lib/services/current.ts";
-import type { OwnSourceView } from "../../../lib/services/own-contracts.ts";
+import type { OwnSourceView } from "../../../lib/services/own/contracts.ts";
 import { type PageQuery, toQuery } from "../../page-query.ts";
 import { requestWords } from "../../request-words.ts";
 import { hasExpired, lastRefusal, mayChange } from "../page-access.ts";

@@ -6,7 +6,7 @@ import {
   requireSourceComponent,
 } from "../../../lib/domain/registry-path.ts";
 import { AppError } from "../../../lib/errors/app-error.ts";
-import { acceptsIndex } from "../../../lib/services/registry-accept.ts";
+import { acceptsIndex } from "../../../lib/services/registry/accept.ts";
 import { refusal } from "../../fixtures/refusal.ts";
 
 const ID = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba";

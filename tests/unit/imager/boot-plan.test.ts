@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isoVariant } from "../../../lib/imager/plan/iso.ts";
 import { planAsset, redactPlan } from "../../../lib/imager/plan.ts";
-import { bootRecipe, extensions } from "../../integration/imager-boot-fixture.ts";
+import { bootRecipe, extensions } from "../../fixtures/imager-boot-fixture.ts";
 
 const withSchematic = { schematicId: "b".repeat(64), schematicText: "customization: {a: b}\n" };
 const params = (plan: ReturnType<typeof planAsset>, id: string) =>

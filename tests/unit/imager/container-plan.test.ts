@@ -7,7 +7,7 @@ import type { Recipe } from "../../../lib/domain/recipe-types.ts";
 import { containerEngine } from "../../../lib/imager/engines/container.ts";
 import { planAsset, redactPlan } from "../../../lib/imager/plan.ts";
 import type { BuildPlan } from "../../../lib/imager/types.ts";
-import { parsePlan } from "../../../lib/services/build-plan.ts";
+import { parsePlan } from "../../../lib/services/builds/plan.ts";
 import { recipeFor } from "../../fixtures/recipes.ts";
 
 const SCHEMATIC = `customization:

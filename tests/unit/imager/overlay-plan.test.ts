@@ -5,10 +5,10 @@ import { planAsset } from "../../../lib/imager/plan.ts";
 import { installInput } from "../../../lib/imager/steps/overlay-install.ts";
 import { parseAnswer } from "../../../lib/imager/steps/overlay-options.ts";
 import type { BuildPlan } from "../../../lib/imager/types.ts";
-import { parsePlan } from "../../../lib/services/build-plan.ts";
-import { parseProfile } from "../../../lib/services/overlay-profiles.ts";
-import { bootRecipe } from "../../integration/imager-boot-fixture.ts";
-import { diskRecipe } from "../../integration/imager-disk-fixture.ts";
+import { parsePlan } from "../../../lib/services/builds/plan.ts";
+import { parseProfile } from "../../../lib/services/inputs/overlay-profiles.ts";
+import { bootRecipe } from "../../fixtures/imager-boot-fixture.ts";
+import { diskRecipe } from "../../fixtures/imager-disk-fixture.ts";
 
 const board = (options: Record<string, unknown> = {}): Recipe["overlay"] => ({
   entry: { name: "rpi_generic", image: "siderolabs/sbc", ref: "sbc:v1", digest: `sha256:${"c".repeat(64)}` },

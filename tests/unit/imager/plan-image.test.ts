@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { DiskProfile, OutFormat } from "../../../lib/domain/asset.ts";
 import type { Recipe } from "../../../lib/domain/recipe-types.ts";
 import type { BuildPlan, PlanStep } from "../../../lib/imager/types.ts";
-import { diskPlan, diskRecipe } from "../../integration/imager-disk-fixture.ts";
+import { diskPlan, diskRecipe } from "../../fixtures/imager-disk-fixture.ts";
 
 function step(plan: BuildPlan, op: string): PlanStep {
   const found = plan.steps.find((candidate) => candidate.op === op);

@@ -6,7 +6,7 @@ import { PinCard } from "../../../components/own/pin-card.tsx";
 import { createWords } from "../../../components/words/translator.ts";
 import { WordsProvider } from "../../../components/words/words-provider.tsx";
 import { type BootTest, MAINTENANCE_ONLY } from "../../../lib/domain/boot-test.ts";
-import type { OwnPinView } from "../../../lib/services/own-contracts.ts";
+import type { OwnPinView } from "../../../lib/services/own/contracts.ts";
 import en from "../../../messages/en.json" with { type: "json" };
 
 const words = createWords("en", en);
