@@ -2,12 +2,14 @@
 
 import { quoteText } from "../quote.ts";
 import type { OptionValue } from "../schematic-types.ts";
-import { boundedProblem, loadError, type Mark } from "./failure.ts";
+import { boundedProblem, cutText, loadError, type Mark } from "./failure.ts";
 import {
+  CUT_KEY_CHARACTERS,
   MAX_ALIASED_CHARACTERS,
   MAX_ALIASED_NODES,
   MAX_EXPANDED_DEPTH,
   MAX_KEY_CHARACTERS,
+  MAX_REPORTED_BYTES,
   MAX_REPORTED_ERRORS,
 } from "./limits.ts";
 import type { AliasNode, MappingNode, ScalarNode, SequenceNode, YamlNode } from "./nodes.ts";
@@ -31,8 +33,16 @@ function shownValue(text: string): string {
   return `${new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, CUT_VALUE_BYTES))}...`;
 }
 
+/** A key in quotes, cut after quoting: what does not print takes up to ten characters. */
+function shownKey(key: string): string {
+  const quoted = quoteText(key.slice(0, MAX_KEY_CHARACTERS));
+  const isWhole = key.length <= MAX_KEY_CHARACTERS && quoted.length <= MAX_KEY_CHARACTERS;
+  return isWhole ? quoted : `${cutText(quoted, CUT_KEY_CHARACTERS)}"`;
+}
+
 export class Construction {
   readonly errors: string[] = [];
+  private errorBytes = 0;
   private readonly openAliases = new Set<AliasNode>();
   private depth = 0;
   private aliasDepth = 0;
@@ -65,9 +75,16 @@ export class Construction {
     return good;
   }
 
+  /** Notes a problem; nothing once there are too many. */
   addError(mark: Mark, problem: string): void {
-    if (this.errors.length < MAX_REPORTED_ERRORS)
-      this.errors.push(`line ${mark.line}: ${boundedProblem(problem)}`);
+    if (this.saidEnough()) return;
+    const error = `line ${mark.line}: ${boundedProblem(problem)}`;
+    this.errors.push(error);
+    this.errorBytes += new TextEncoder().encode(error).length;
+  }
+
+  private saidEnough(): boolean {
+    return this.errors.length >= MAX_REPORTED_ERRORS || this.errorBytes >= MAX_REPORTED_BYTES;
   }
 
   /** Notes that the node does not fit the type. Gives false. */
@@ -103,9 +120,9 @@ export class Construction {
     }
     if (groups.size === mapping.pairs.length) return true;
     for (const [id, keys] of groups) {
-      const key = boundedProblem(id.slice(id.indexOf(" ") + 1), MAX_KEY_CHARACTERS);
-      const problem = `mapping key ${quoteText(key)} already defined at line `;
-      for (let i = 0; i < keys.length && this.errors.length < MAX_REPORTED_ERRORS; i += 1) {
+      if (this.saidEnough()) break;
+      const problem = `mapping key ${shownKey(id.slice(id.indexOf(" ") + 1))} already defined at line `;
+      for (let i = 0; i < keys.length && !this.saidEnough(); i += 1) {
         const line = keys[i]?.mark.line;
         for (const later of keys.slice(i + 1, i + 1 + MAX_REPORTED_ERRORS)) {
           this.addError(later.mark, problem + line);

@@ -18,9 +18,13 @@ type Stage = "reader" | "scanner" | "parser" | "composer" | "resolver" | "constr
 
 const HINT = "Check the YAML text at the position named in the message.";
 
+/** The first characters of a text and a sign that there were more; no pair of surrogates is cut in two. */
+export const cutText = (text: string, most: number): string =>
+  `${text.slice(0, most).replace(/[\ud800-\udbff]$/, "")}…`;
+
 /** A problem with texts out of the document, which may be as long as the document: what is too much is cut off. */
-export const boundedProblem = (problem: string, most = MAX_PROBLEM_CHARACTERS): string =>
-  problem.length <= most ? problem : `${problem.slice(0, most)}…`;
+export const boundedProblem = (problem: string): string =>
+  problem.length <= MAX_PROBLEM_CHARACTERS ? problem : cutText(problem, MAX_PROBLEM_CHARACTERS);
 
 const short = (mark: Mark): string => `L${mark.line}.C${mark.column}`;
 

@@ -24,8 +24,12 @@ export const MAX_REPORTED_ERRORS = 1000;
 /** Characters of one reported problem; texts out of the document are cut there. */
 export const MAX_PROBLEM_CHARACTERS = 400;
 
-/** Characters of a key in a problem; four for each may be shown. */
-export const MAX_KEY_CHARACTERS = 80;
+/** Bytes of all reported problems; the one that reaches it is the last. */
+export const MAX_REPORTED_BYTES = 64 * 1024;
+
+/** Characters of a quoted key that is shown whole; of a longer one CUT_KEY_CHARACTERS are shown. */
+export const MAX_KEY_CHARACTERS = 160;
+export const CUT_KEY_CHARACTERS = 100;
 
 /** Characters of the canonical text. */
 export const MAX_CANONICAL_CHARACTERS = 8 * 1024 * 1024;

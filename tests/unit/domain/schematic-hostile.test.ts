@@ -127,6 +127,35 @@ describe("hostile schematics", () => {
     expect(message.length).toBeLessThan(text.length);
   });
 
+  const said = (text: string): string => {
+    try {
+      parseSchematic(text);
+    } catch (error) {
+      if (error instanceof AppError) return error.message;
+    }
+    return "";
+  };
+
+  it.each([
+    ["equal keys that do not print", `? "${"\\xad".repeat(5000)}"\n: 1\n`.repeat(46)],
+    ["long unknown fields", list(1000, (i) => `${"中".repeat(330)}${i}: 1`).replace(/^.*$/s, "{$&}")],
+    ["long tags", `customization: {extraKernelArgs: [${list(1000, () => `!${"t".repeat(500)} {}`)}]}`],
+  ])("%s are reported up to 64 KiB, whatever their number", (_name, text) => {
+    const message = said(text);
+    expect(message.slice(0, 30)).toMatch(/^yaml: construct errors: line /);
+    expect(Buffer.byteLength(message)).toBeLessThan(70_000);
+  });
+
+  it("a key is shown whole in an ordinary message and cut in a long one, which still names the line", () => {
+    const twice = (key: string) => said(`{"${key}": 1, "${key}": 1}`);
+    const words = (shown: string) =>
+      `yaml: construct errors: line 1: mapping key "${shown}" already defined at line 1`;
+    expect(twice("k".repeat(150))).toBe(words("k".repeat(150)));
+    expect(twice("k".repeat(1000))).toBe(words(`${"k".repeat(99)}…`));
+    expect(twice("\\xad".repeat(150))).toContain('…" already defined at line 1');
+    expect(twice("😀".repeat(500))).toBe(words(`${"😀".repeat(49)}…`));
+  });
+
   it("nesting up to the limit is fine", () => {
     const text = inOptions(`a: ${"[".repeat(97)}x${"]".repeat(97)}`);
     const canonical = canonicalSchematic(parseSchematic(text));
