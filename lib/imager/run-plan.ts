@@ -23,6 +23,9 @@ interface Unit {
 
 interface Walk {
   plan: BuildPlan;
+  /** Of the plan, by id. */
+  steps: Map<string, PlanStep>;
+  inputs: Map<string, PlanInput>;
   options: RunPlanOptions;
   signal: AbortSignal;
   /** Stops everything else after the first failure. */
@@ -48,6 +51,8 @@ export async function runPlan(plan: BuildPlan, options: RunPlanOptions): Promise
   setMaxListeners(LISTENERS_EACH * (plan.inputs.length + plan.steps.length), signal);
   const walk: Walk = {
     plan,
+    steps: byId(plan.steps),
+    inputs: byId(plan.inputs),
     options,
     signal,
     stop: (reason) => inner.abort(reason),
@@ -75,10 +80,8 @@ const cancelled = (cause: unknown): AppError =>
     ? cause
     : new AppError("cancelled", "the build was cancelled", { cause });
 
-const findPlanStep = ({ plan }: Walk, id: string): PlanStep | undefined =>
-  plan.steps.find((step) => step.id === id);
-const findInput = ({ plan }: Walk, id: string): PlanInput | undefined =>
-  plan.inputs.find((input) => input.id === id);
+const byId = <T extends { id: string }>(list: readonly T[]): Map<string, T> =>
+  new Map(list.map((one) => [one.id, one]));
 
 /** Looks up parts from the asset downwards and notes what has to be done; below a part that is there nothing is needed. */
 async function findCached(walk: Walk, last: string): Promise<void> {
@@ -87,7 +90,7 @@ async function findCached(walk: Walk, last: string): Promise<void> {
     if (seen.has(id)) return;
     seen.add(id);
     walk.signal.throwIfAborted();
-    const step = findPlanStep(walk, id);
+    const step = walk.steps.get(id);
     walk.units.set(id, { number: 0, ...describe(walk, id) });
     if (!step) return;
     const part = step.part ? await walk.options.parts.find(step.op, step.key, walk.signal) : null;
@@ -98,9 +101,9 @@ async function findCached(walk: Walk, last: string): Promise<void> {
 }
 
 function describe(walk: Walk, id: string): { phase: Phase; title: string } {
-  const step = findPlanStep(walk, id);
+  const step = walk.steps.get(id);
   if (step) return { phase: step.phase, title: step.title };
-  const input = findInput(walk, id);
+  const input = walk.inputs.get(id);
   if (!input)
     throw new AppError("internal", `the plan names ${id} but does not say what it is`, { retryable: false });
   const what = "path" in input ? `${input.path} of ${input.repository}` : input.repository;
@@ -148,7 +151,7 @@ function ensure(walk: Walk, id: string): Promise<Product> {
 async function produce(walk: Walk, id: string): Promise<Product> {
   const cached = walk.cached.get(id);
   if (cached) return cached;
-  const step = findPlanStep(walk, id);
+  const step = walk.steps.get(id);
   if (!step) return walk.limitFetch(() => timed(walk, id, () => fetchInput(walk, id)));
   const needs = await Promise.all(step.needs.map((need) => ensure(walk, need)));
   return walk.limitStep(() => timed(walk, id, () => runStep(walk, step, needs)));
@@ -170,7 +173,7 @@ async function timed(walk: Walk, id: string, work: () => Promise<Product>): Prom
 }
 
 async function fetchInput(walk: Walk, id: string): Promise<Product> {
-  const input = findInput(walk, id);
+  const input = walk.inputs.get(id);
   if (!input)
     throw new AppError("internal", `the plan names ${id} but does not say what it is`, { retryable: false });
   return walk.options.fetchInput(input, walk.signal);
