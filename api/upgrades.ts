@@ -64,7 +64,7 @@ const route = createRoute({
         },
       },
     },
-    400: problem("A version that cannot be read"),
+    400: problem("A version that cannot be read, or a schematic with more than 200 extensions"),
     404: problem("Unknown schematic or version"),
   },
 });

@@ -65,14 +65,18 @@ function extensionHint(release: Release, name: string): string {
 /** More than any catalog has; each one, repeats too, is a step of the build and a file in the initramfs. */
 const MOST_EXTENSIONS = 200;
 
+/** Throws invalid_input naming the number when there are more extensions than files are made with. */
+export function refuseTooManyExtensions(names: readonly string[]): void {
+  if (names.length <= MOST_EXTENSIONS) return;
+  throw invalidInput(
+    `the schematic lists ${names.length} system extensions, files are made with at most ${MOST_EXTENSIONS}`,
+    { hint: "List each extension once, and only those the machine needs." },
+  );
+}
+
 /** Catalog entries in the order of the schematic. Throws invalid_input naming the first one that is missing, or for too many. */
 export function requireExtensions(release: Release, names: readonly string[]): CatalogExtension[] {
-  if (names.length > MOST_EXTENSIONS) {
-    throw invalidInput(
-      `the schematic lists ${names.length} system extensions, files are made with at most ${MOST_EXTENSIONS}`,
-      { hint: "List each extension once, and only those the machine needs." },
-    );
-  }
+  refuseTooManyExtensions(names);
   return names.map((name) => {
     const entry = findExtension(release.extensions, name);
     if (entry !== null) return entry;

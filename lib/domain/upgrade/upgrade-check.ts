@@ -1,6 +1,7 @@
 /** A schematic against another release: what stays, what has to change, and the schematic that fits. */
 import { AppError } from "../../errors/app-error.ts";
 import type { AssetProfile } from "../asset.ts";
+import { refuseTooManyExtensions } from "../extension-lookup.ts";
 import type { MachineTarget } from "../machine-target.ts";
 import { diskProfile } from "../platforms.ts";
 import { resolveRecipe } from "../recipe.ts";
@@ -88,10 +89,12 @@ function refusals(schematic: Schematic, release: Release, target: MachineTarget)
   return [...new Set(said)];
 }
 
-/** The whole check. Throws invalid_input for an unknown platform. */
+/** The whole check. Throws invalid_input for an unknown platform, or more extensions than files are made with. */
 export function checkUpgrade(question: UpgradeQuestion): UpgradeCheck {
   const { schematic, from, to, known, target, leaveOut } = question;
   const names = schematic.customization.systemExtensions?.officialExtensions ?? [];
+  // Each unknown name is looked for in every known release.
+  refuseTooManyExtensions(names);
   const extensions = checkExtensions({ names, from, to, known, leaveOut });
   const issues = findBootIssues({ schematic, from, to, known, target });
   const isLeft = ({ part }: Finding) => part !== null && leaveOut.includes(part);

@@ -73,6 +73,23 @@ describe("extensions", () => {
     expect(result.migrated.schematic).toEqual(parseSchematic(withExtensions("gvisor")));
   });
 
+  it("refuses more than files are made with before it looks into any catalog", () => {
+    let looks = 0;
+    const known = HISTORY.map((release) => ({
+      ...release,
+      get extensions() {
+        looks += 1;
+        return release.extensions;
+      },
+    }));
+    const names = (count: number) => withExtensions(...Array.from({ length: count }, (_, i) => `x${i}`));
+    expect(() => check(names(45_000), "v1.9.5", "v1.12.4", { known })).toThrow(
+      "the schematic lists 45000 system extensions, files are made with at most 200",
+    );
+    expect(looks).toBe(0);
+    expect(check(names(200), "v1.9.5", "v1.12.4", { known }).extensions).toHaveLength(200);
+  });
+
   it("is unchanged with the same ID when there is nothing to do", () => {
     const text = withExtensions("gvisor");
     const { migrated } = check(text, "v1.9.5", "v1.13.2");
