@@ -1,6 +1,6 @@
 /** Comparing: nothing differs from itself, both directions mirror each other, and every change has its name. */
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { readSide, settleSides, writeSide } from "../../../lib/domain/compare-side.ts";
 import { diffLists, isUnchanged } from "../../../lib/domain/list-diff.ts";
 import { diffCatalogs } from "../../../lib/domain/release-diff.ts";
@@ -140,6 +140,28 @@ customization:
       ["gvisor", "same"],
     ]);
     expect(diff(side(list("zfs"), "v1.9.5"), side(list("zfs"))).extensions[0]?.change).toBe("unavailable");
+  });
+
+  it("search no list once for each name or option, and tell all of them with their places", () => {
+    const of = (length: number, item: (index: number) => string) => Array.from({ length }, (_, i) => item(i));
+    const text = (from: string) =>
+      `overlay: {options: {${of(1000, (i) => `${from}${i}: 1`).join(", ")}}}
+customization: {systemExtensions: {officialExtensions: [${of(2000, (i) => from + i).join(", ")}]}}`;
+    const [old, fresh] = [side(text("old")), side(text("new"))];
+    // How long the lists are in which something is searched, all searches together.
+    const searches = (["find", "includes", "indexOf"] as const).map((name) =>
+      vi.spyOn(Array.prototype, name),
+    );
+    const { fields, extensions } = diff(old, fresh);
+    const lists = searches.map((search) => search.mock.contexts);
+    for (const search of searches) search.mockRestore();
+    expect(
+      lists.flat().reduce((sum: number, list) => sum + (Array.isArray(list) ? list.length : 0), 0),
+    ).toBeLessThan(100_000);
+    expect(fields).toHaveLength(2000);
+    expect(extensions).toHaveLength(4000);
+    expect(extensions.at(-1)).toMatchObject({ name: "old1999", places: { before: 2000, after: null } });
+    expect(extensions[1]).toMatchObject({ name: "new1", places: { before: null, after: 2 } });
   });
 
   it("compare the command lines of both releases word by word", () => {
