@@ -15,6 +15,7 @@ import type { ReleaseService, SchematicService } from "../services/contracts.ts"
 import { createPlanners } from "../services/engines.ts";
 import { createOverlayProfiles } from "../services/inputs/overlay-profiles.ts";
 import { readLockBuilder } from "../services/locks/lock-builder.ts";
+import type { OwnReleases } from "../services/own/releases.ts";
 import { type BuildSide, type BuildSideOptions, createBuildSide } from "./builds.ts";
 
 export interface FileSideOptions extends Omit<BuildSideOptions, "resolve"> {
@@ -22,7 +23,7 @@ export interface FileSideOptions extends Omit<BuildSideOptions, "resolve"> {
   images: SourceImages;
   schematics: SchematicService;
   /** Releases with the own entries that were in use before. */
-  former: Pick<ReleaseService, "require">;
+  former: Pick<OwnReleases, "requireFormer" | "withFormer">;
   /** Null when SecureBoot is off. */
   signing: SigningIdentity | null;
 }
@@ -46,8 +47,13 @@ export async function createFileSide(options: FileSideOptions) {
   const resolve = resolveWithFormer({
     resolve: resolveOver(releases),
     former: [
-      { isGone: lacksOwn, resolve: resolveOver(former) },
-      { isGone: lacksRelease, resolve: resolveOver(withdrawn) },
+      { isGone: lacksOwn, resolve: resolveOver({ require: former.requireFormer }) },
+      {
+        isGone: lacksRelease,
+        resolve: resolveOver({
+          require: async (version) => former.withFormer(await withdrawn.require(version)),
+        }),
+      },
     ],
     findReady: (assetKey) => side.assets.findReady(assetKey),
     inline: (asset) => side.assets.inline(asset),

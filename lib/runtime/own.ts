@@ -24,7 +24,7 @@ import { createExtensionTools } from "../services/own/extension-tools.ts";
 import { withOwnImages } from "../services/own/images.ts";
 import { createInspection } from "../services/own/inspection.ts";
 import { OWN_REGISTRY, ownRegistryFetch } from "../services/own/registry-fetch.ts";
-import { createOwnReleases } from "../services/own/releases.ts";
+import { createOwnReleases, type OwnReleases } from "../services/own/releases.ts";
 import { createRemotes } from "../services/own/remotes.ts";
 import { createOwnRoom } from "../services/own/room.ts";
 import { createOwnSourceService, type OwnSourceServiceOptions } from "../services/own/sources.ts";
@@ -70,7 +70,7 @@ export interface OwnSideOptions {
 export interface OwnSide {
   releases: ReleaseService & KnownReleases;
   /** Releases with what was in use before, for files that were built then. */
-  former: Pick<ReleaseService, "require">;
+  former: Pick<OwnReleases, "requireFormer" | "withFormer">;
   own: OwnSourceService;
   /** Removes what was left behind and begins to follow the file of declared sources; only a web process does. */
   follow(): void;
@@ -88,7 +88,7 @@ export function createOwnSide(options: OwnSideOptions): OwnSide {
   let following: { close(): Promise<void> } | null = null;
   return {
     releases,
-    former: { require: releases.requireFormer },
+    former: releases,
     own: createOwnSourceService(service),
     follow() {
       const folders = UNPACKING.map((entry) => inDataDir(config.dataDir, entry));

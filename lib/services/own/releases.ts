@@ -24,6 +24,8 @@ export interface OwnReleasesOptions {
 export interface OwnReleases extends ReleaseService, KnownReleases {
   /** The release with what was in use before, for names that nothing is in use for now. */
   requireFormer(version: string): Promise<Release>;
+  /** The same for a release that is not offered any more. */
+  withFormer(official: Release): Promise<Release>;
   /** Forgets what is remembered, after a change made here. */
   changed(): void;
 }
@@ -47,11 +49,12 @@ export function createOwnReleases(options: OwnReleasesOptions): OwnReleases {
   }
 
   const require = async (version: string) => join(await releases.require(version));
+  const withFormer = async (official: Release) => withFormerOwn(official, await used.current(), host);
   return {
     ...releases,
     require,
-    requireFormer: async (version) =>
-      withFormerOwn(await releases.require(version), await used.current(), host),
+    withFormer,
+    requireFormer: async (version) => withFormer(await releases.require(version)),
     known: async () => Promise.all((await releases.known()).map(join)),
     extensions: async (version) => (await require(version)).extensions,
     async overlays(version) {
