@@ -1,7 +1,7 @@
 /** Finds the extensions and overlays that a schematic names in the catalog of a release. */
 import { invalidInput } from "../errors/app-error.ts";
 import { BOARDS, FIRST_BOARD_VERSION } from "./boards.ts";
-import { quoteText } from "./quote.ts";
+import { quoteText, shownName } from "./quote.ts";
 import type { CatalogExtension, CatalogOverlay, Release } from "./release.ts";
 import { compareVersions } from "./versions.ts";
 
@@ -81,8 +81,11 @@ export function requireExtensions(release: Release, names: readonly string[]): C
     const entry = findExtension(release.extensions, name);
     if (entry !== null) return entry;
     throw invalidInput(
-      `official extension ${quoteText(name)} is not available for Talos version ${release.version}`,
-      { hint: extensionHint(release, name), details: { extension: name, version: release.version } },
+      `official extension ${quoteText(shownName(name))} is not available for Talos version ${release.version}`,
+      {
+        hint: extensionHint(release, name),
+        details: { extension: shownName(name), version: release.version },
+      },
     );
   });
 }
@@ -105,10 +108,10 @@ export function requireOverlay(release: Release, name: string): CatalogOverlay {
   const entry = release.overlays.find((overlay) => overlay.name === name);
   if (entry !== undefined) return entry;
   throw invalidInput(
-    `official overlay ${quoteText(name)} is not available for Talos version ${release.version}`,
+    `official overlay ${quoteText(shownName(name))} is not available for Talos version ${release.version}`,
     {
       hint: overlayHint(release, name),
-      details: { overlay: name, version: release.version },
+      details: { overlay: shownName(name), version: release.version },
     },
   );
 }

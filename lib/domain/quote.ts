@@ -33,3 +33,13 @@ function quoteChar(char: string): string {
 export function quoteText(text: string): string {
   return `"${Array.from(text, quoteChar).join("")}"`;
 }
+
+/** The first characters of a text and a sign that there were more; no pair of surrogates is cut in two. */
+export const cutText = (text: string, most: number): string =>
+  `${text.slice(0, most).replace(/[\ud800-\udbff]$/, "")}…`;
+
+const LONGEST_NAME = 200;
+
+/** A name for a message: whole, unless it is longer than any name. A schematic may hold names of a whole MiB. */
+export const shownName = (name: string): string =>
+  name.length <= LONGEST_NAME ? name : cutText(name, LONGEST_NAME);

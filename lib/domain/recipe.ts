@@ -8,7 +8,7 @@ import { checkMetaPartition } from "./meta-partition.ts";
 import { plainOptions } from "./overlay-options.ts";
 import { kernelPlatform } from "./platform-arguments.ts";
 import { quirks } from "./quirks.ts";
-import { quoteText } from "./quote.ts";
+import { quoteText, shownName } from "./quote.ts";
 import type { Bootloader, EnrollKeys, MetaValue, Recipe, SigningIdentity } from "./recipe-types.ts";
 import type { Release } from "./release.ts";
 import type { Schematic } from "./schematic-types.ts";
@@ -85,7 +85,7 @@ function parseEnrollKeys(text: string): EnrollKeys {
   const mode = exact ?? ENROLL_KEYS.find((candidate) => candidate === text.toLowerCase());
   if (mode !== undefined) return mode;
   throw invalidInput(
-    `invalid secureboot enrollKeys value ${quoteText(text)}: ${text} does not belong to SDBootEnrollKeys values`,
+    `invalid secureboot enrollKeys value ${quoteText(shownName(text))}: ${shownName(text)} does not belong to SDBootEnrollKeys values`,
     { hint: `Use one of ${ENROLL_KEYS.join(", ")}.` },
   );
 }

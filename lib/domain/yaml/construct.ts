@@ -1,8 +1,8 @@
 /** Gives nodes a type: collects type errors in document order, follows aliases within limits, applies merge keys. */
 
-import { quoteText } from "../quote.ts";
+import { cutText, quoteText } from "../quote.ts";
 import type { OptionValue } from "../schematic-types.ts";
-import { boundedProblem, cutText, loadError, type Mark } from "./failure.ts";
+import { boundedProblem, loadError, type Mark } from "./failure.ts";
 import {
   CUT_KEY_CHARACTERS,
   MAX_ALIASED_CHARACTERS,

@@ -1,5 +1,6 @@
 /** Words and positions of decode failures, in the form that clients of the public service know. */
 import { type AppError, invalidInput } from "../../errors/app-error.ts";
+import { cutText } from "../quote.ts";
 import { MAX_PROBLEM_CHARACTERS } from "./limits.ts";
 
 /** A place in the text: line and column start at 1 and count code points. */
@@ -17,10 +18,6 @@ export interface Construct {
 type Stage = "reader" | "scanner" | "parser" | "composer" | "resolver" | "constructor";
 
 const HINT = "Check the YAML text at the position named in the message.";
-
-/** The first characters of a text and a sign that there were more; no pair of surrogates is cut in two. */
-export const cutText = (text: string, most: number): string =>
-  `${text.slice(0, most).replace(/[\ud800-\udbff]$/, "")}…`;
 
 /** A problem with texts out of the document, which may be as long as the document: what is too much is cut off. */
 export const boundedProblem = (problem: string): string =>

@@ -137,6 +137,11 @@ describe("extensions and overlays", () => {
     );
   });
 
+  it("shows of a name longer than any only the beginning", () => {
+    const thrown = refusal(() => found(`siderolabs/${"x".repeat(100_000)}`, "siderolabs/a"));
+    expect(thrown.message.length + JSON.stringify(thrown.extra).length).toBeLessThan(1_000);
+  });
+
   it("keeps order and repeats", () => {
     expect(found("siderolabs/b, siderolabs/a, siderolabs/b", "siderolabs/a", "siderolabs/b")).toEqual([
       "siderolabs/b",
